@@ -1,0 +1,1 @@
+//! A strict double of Discord and of a chat-completions provider.
