@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod case;
+pub mod reading;
 
 pub use analysis::{Analysis, Answer, Correction};
 pub use case::Case;
