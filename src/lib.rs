@@ -1,1 +1,3 @@
 //! Precedent.
+
+pub mod llm;
