@@ -7,10 +7,10 @@
 //! - Nothing that was asked, answered or used as a key reaches a log, an error or a `Debug`.
 //! - A cut-off answer is marked as one.
 //!
-//! Design: [`Endpoint::ask`] is one loop. Each turn sends one request, [`failure`] says what an
+//! Design: [`Endpoint::ask`] is one loop. Each turn sends one request, `failure` says what an
 //! answer that is none means, and the loop leaves out what the model rejects, asks again, waits or
 //! gives up. What a model rejects is remembered for the life of the client; what is known of its
-//! limits stands in [`circuit`]. This is the only layer that retries.
+//! limits stands in `circuit`. This is the only layer that retries.
 //!
 //! Absent on purpose: choosing another model (the caller's, who knows the tiers), shrinking a
 //! prompt that is too large, reading the answer as a proposal, streaming, tools, and a trait: tests
@@ -378,6 +378,11 @@ impl Endpoint {
                 shape.without(rejected);
             }
         }
+        tracing::info!(
+            model,
+            outcome = Failure::Rejected(rejected).word(),
+            "the model is asked without this from now on"
+        );
     }
 }
 
@@ -692,4 +697,51 @@ fn lost(error: reqwest::Error) -> Failure {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Bodies made of what providers send, in any order, and of anything else.
+    fn body() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            4 => prop::sample::select(vec![
+                "{\"error\":", "{\"message\":", "\"code\":", "429", "null", "\"", "{", "}", "[", "]",
+                ",", "data: ", "event: error\n", "\n\n", "{\"choices\":[{\"message\":{\"content\":",
+                "<|channel|>", "final", "<|message|>", "<|end|>", "analysis", "assistantfinal",
+                "try again in ", "5.2", "ms", "h", " Limit ", "Requested ", "\"arguments\":",
+                "max_tokens at most ", "99999999999999", "per day", "数据库", "\u{202e}", "µs",
+            ])
+            .prop_map(str::to_owned),
+            1 => any::<String>(),
+        ];
+        prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn no_body_panics_and_every_failure_has_its_sentence(
+            body in body(),
+            status in 100u16..1000,
+            header in "[ -~]{0,24}",
+        ) {
+            let mut headers = HeaderMap::new();
+            for name in ["retry-after", "retry-after-ms", "x-ratelimit-reset-tokens", "date"] {
+                headers.insert(name, HeaderValue::from_str(&header).expect("printable ASCII"));
+            }
+            let failure = failure::of_body(status, &headers, body.as_bytes());
+            let error = in_words(failure, "m", Duration::from_secs(60));
+            prop_assert!(error.retry_after() <= Some(Duration::from_secs(24 * 3600)));
+            let sentence = error.to_string();
+            prop_assert!(sentence.ends_with('.') && sentence.len() < 200, "{sentence}");
+
+            let _ = wire::read(&headers, body.as_bytes());
+            let _ = markup::answer(&body);
+            let _ = markup::from_failed_json(&body);
+            let schema = serde_json::json!({"properties": {"message": {}}});
+            let _ = markup::from_tool_call(&body, &schema);
+        }
+    }
 }

@@ -79,7 +79,7 @@ pub enum Misbehaviour {
     StreamErrorAfterText,
     /// 200 and an error object in place of a completion.
     ErrorInOk,
-    /// 200, then nothing.
+    /// 200 and the start of a stream, then nothing.
     Silent,
     /// 520, the page of a proxy.
     ProxyPage520,
@@ -327,7 +327,7 @@ impl Misbehaviour {
                 200,
                 error("Internal Server Error", "internal_server_error", ""),
             ),
-            Self::Silent => Reply::hang(),
+            Self::Silent => Reply::events(": thinking\n\n").stalled(),
             Self::ProxyPage520 => proxy_page(520),
             Self::ProxyPage522 => proxy_page(522),
             Self::ProxyPage524 => proxy_page(524),

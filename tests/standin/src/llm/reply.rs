@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::Response;
+use futures::stream::{self, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -36,6 +37,8 @@ enum Delivery {
     Whole,
     /// The connection ends in the middle of the body.
     Cut,
+    /// Nothing comes after the body, but it does not end.
+    Stalled,
     /// The connection ends without a word.
     Dropped,
 }
@@ -109,6 +112,13 @@ impl Reply {
             before: Before::Forever,
             ..Self::answer("")
         }
+    }
+
+    /// The same reply, whose body never ends.
+    #[must_use]
+    pub fn stalled(mut self) -> Self {
+        self.delivery = Delivery::Stalled;
+        self
     }
 
     /// Closes the connection without a word.
@@ -205,13 +215,18 @@ impl Reply {
         for (name, value) in &self.headers {
             response = response.header(*name, value);
         }
-        let body = if self.delivery == Delivery::Cut {
-            response = response.header("content-length", bytes.len().max(2));
-            let half = bytes.slice(..bytes.len() / 2);
-            let end = io::Error::other("the reply is cut short");
-            Body::from_stream(futures::stream::iter([Ok(half), Err(end)]))
-        } else {
-            Body::from(bytes)
+        let body = match self.delivery {
+            Delivery::Cut => {
+                response = response.header("content-length", bytes.len().max(2));
+                let half = bytes.slice(..bytes.len() / 2);
+                let end = io::Error::other("the reply is cut short");
+                Body::from_stream(stream::iter([Ok(half), Err(end)]))
+            }
+            Delivery::Stalled => {
+                let silence = stream::pending::<io::Result<Bytes>>();
+                Body::from_stream(stream::iter([Ok(bytes)]).chain(silence))
+            }
+            Delivery::Whole | Delivery::Dropped => Body::from(bytes),
         };
         response.body(body).map_err(io::Error::other)
     }
