@@ -2,5 +2,6 @@
 //! analysed, the proposal validated, the result presented.
 
 pub mod incident;
+pub mod llm;
 pub mod response;
 pub mod validation;

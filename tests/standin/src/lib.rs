@@ -1,1 +1,3 @@
 //! A strict double of Discord and of a chat-completions provider.
+
+pub mod llm;
