@@ -1,5 +1,6 @@
 //! The verbs, pure, a file a stage: what is done with a report before and after a model sees it.
 
+pub mod checks;
 pub mod grade;
 pub mod recall;
 pub mod redact;

@@ -23,6 +23,7 @@ pub(super) struct Context<'c> {
 impl<'c> Context<'c> {
     pub fn new(case: &'c Case) -> Self {
         let direct: Vec<&PastIncident> = case.memory.direct().map(|recalled| &recalled.incident).collect();
+        let analogies: Vec<&PastIncident> = case.memory.analogies().map(|recalled| &recalled.incident).collect();
         let report_text = case.report.all_text();
         let not_in_evidence = match case.locale {
             Locale::En => "(not in evidence)",
@@ -35,7 +36,7 @@ impl<'c> Context<'c> {
                 &report_text,
                 case.service.as_deref(),
                 direct.iter().copied(),
-                case.memory.analogies().map(|recalled| &recalled.incident),
+                analogies.iter().copied(),
                 not_in_evidence,
             ),
             report_text,

@@ -1,3 +1,6 @@
 //! Integration tests.
 
+#![allow(clippy::print_stderr)]
+
+mod cases;
 mod llm;
