@@ -1,0 +1,12 @@
+//! The stages before and instead of the model, pure: a file a stage.
+//!
+//! Wanted: each stage is a function from plain data to plain data, so that a run can be repeated
+//! from what was stored and gives the same result.
+//!
+//! Deliberately absent: IO, clocks, randomness, the environment, and any decision about what is
+//! shown (that is [`crate::validation`]).
+
+pub mod checks;
+pub mod fallback;
+pub mod prompt;
+pub mod route;
