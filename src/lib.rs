@@ -2,4 +2,7 @@
 //! analysed, the proposal validated, the result presented.
 
 pub mod incident;
+pub mod jobs;
+pub mod memory;
+pub mod store;
 pub mod validation;
