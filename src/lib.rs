@@ -2,6 +2,9 @@
 //! analysed, the proposal validated, the result presented.
 
 pub mod incident;
+pub mod jobs;
 pub mod llm;
+pub mod memory;
 pub mod response;
+pub mod store;
 pub mod validation;

@@ -4,3 +4,4 @@
 
 mod cases;
 mod llm;
+mod store;
