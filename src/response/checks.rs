@@ -488,7 +488,7 @@ mod tests {
             "sudo",
             " exec",
             "create",
-            "> ",
+            " > ",
             "redis-cli flush",
             "--reset-offsets",
             "--execute",

@@ -575,7 +575,7 @@ mod tests {
             ("search", "lib/coauthor/mod.rs", ""),
             ("search", "", "the author page is slow"),
             ("search", "", "authoritative name servers do not answer"),
-            ("search", "src/city/ci_ty.rs", ""),
+            ("search", "src/city/cities.rs", ""),
             ("search", "", "the city index is stale"),
             ("search", "", "pay attention to the pods"),
             ("search", "", "the pod was deleted and came back"),
