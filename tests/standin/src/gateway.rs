@@ -585,13 +585,18 @@ impl Connection {
                 session.dead = true;
                 return Err(4007);
             }
-            let missed = session.sent.partition_point(|(s, _)| *s <= sequence);
-            for (_, payload) in session.sent.iter().skip(missed.saturating_sub(overlap)) {
-                // What set the session up is not replayed.
-                let kind = payload.get("t").and_then(Value::as_str);
-                if !matches!(kind, Some("READY" | "RESUMED")) {
-                    let _ = self.out.send(Out::Payload(payload.clone()));
-                }
+            // What set the session up is not replayed.
+            let replayed: Vec<_> = session
+                .sent
+                .iter()
+                .filter(|(_, p)| {
+                    let kind = p.get("t").and_then(Value::as_str);
+                    !matches!(kind, Some("READY" | "RESUMED"))
+                })
+                .collect();
+            let missed = replayed.partition_point(|(s, _)| *s <= sequence);
+            for (_, payload) in replayed.iter().skip(missed.saturating_sub(overlap)) {
+                let _ = self.out.send(Out::Payload(payload.clone()));
             }
             session.out = Some(self.out.clone());
             session.dispatch("RESUMED", &json!({"_trace": []}), false);

@@ -602,6 +602,16 @@ impl Discord {
         self.core.with(|w| w.repeat_message(id));
     }
 
+    /// The token that came with an interaction, for bare requests.
+    #[must_use]
+    pub fn token_of(&self, interaction: &Interaction) -> String {
+        self.core.look(|w| {
+            w.interactions
+                .get(&interaction.id.0)
+                .map_or_else(String::new, |i| i.token.clone())
+        })
+    }
+
     /// The same INTERACTION_CREATE once more.
     pub fn redeliver_interaction(&self, interaction: &Interaction) {
         self.core.with(|w| {

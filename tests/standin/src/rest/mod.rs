@@ -242,9 +242,7 @@ async fn read_body(parts: Parts, body: Body) -> Result<(Value, Vec<File>), Refus
 async fn read_multipart(parts: Parts, body: Body) -> Result<(Value, Vec<File>), Refusal> {
     let broken = |why: &str| Refusal::wrong_content_type("multipart/form-data").because(why);
     let mut request = Request::from_parts(parts, body);
-    request
-        .extensions_mut()
-        .insert(axum::extract::DefaultBodyLimit::disable());
+    axum::extract::DefaultBodyLimit::max(4 * REQUEST_BYTES).apply(&mut request);
     let mut form = Multipart::from_request(request, &())
         .await
         .map_err(|_| broken("no boundary"))?;
