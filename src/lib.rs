@@ -2,4 +2,5 @@
 //! analysed, the proposal validated, the result presented.
 
 pub mod incident;
+pub mod present;
 pub mod validation;
