@@ -6,6 +6,7 @@ pub mod incident;
 pub mod jobs;
 pub mod llm;
 pub mod memory;
+pub mod present;
 pub mod response;
 pub mod store;
 pub mod telemetry;
