@@ -305,16 +305,23 @@ fn shared_lines(report: &Report, incidents: &[&PastIncident]) -> Vec<String> {
                 if quotes.len() >= QUOTES_AT_MOST {
                     return quotes;
                 }
-                let shared = if pass {
-                    errors.iter().any(|error| stands_in(error, line))
-                } else {
-                    line.chars().count() <= 400 && {
-                        let words = meaningful(line);
+                let shared = |text: &str| {
+                    if pass {
+                        errors.iter().any(|error| stands_in(error, text))
+                    } else {
+                        let words = meaningful(text);
                         symptoms.iter().any(|symptom| symptom.is_subset(&words))
                     }
                 };
-                let quote = clipped(line, QUOTE_CHARACTERS);
-                if shared && is_quotable(&quote) && !quotes.contains(&quote) {
+                if (!pass && line.len() > 1_200) || !shared(line) {
+                    continue;
+                }
+                // The sentence of the line, where one sentence has it all.
+                let sentence = split_sentences(line)
+                    .into_iter()
+                    .find(|sentence| is_quotable(sentence) && shared(sentence));
+                let quote = clipped(sentence.unwrap_or(line), QUOTE_CHARACTERS);
+                if is_quotable(&quote) && !quotes.contains(&quote) {
                     quotes.push(quote);
                 }
             }
@@ -834,15 +841,11 @@ fn first_said(texts: &[String]) -> Option<&str> {
         .find(|text| !text.is_empty())
 }
 
-fn first_line(report: &Report) -> Option<&str> {
-    report
-        .text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
+fn first_sentence(report: &Report) -> Option<&str> {
+    report.text.lines().flat_map(split_sentences).next()
 }
 
-/// What is certain: the error line, else the symptom, else the report's first line.
+/// What is certain: the error line, else the symptom, else the report's first sentence.
 fn known(input: &FallbackInput<'_>) -> String {
     if let Some(error) = first_said(input.error_lines) {
         let error = clipped(error, 160);
@@ -852,7 +855,7 @@ fn known(input: &FallbackInput<'_>) -> String {
         };
     }
     first_said(input.symptoms)
-        .or_else(|| first_line(input.report))
+        .or_else(|| first_sentence(input.report))
         .map(|line| clipped(line, 160))
         .unwrap_or_default()
 }
@@ -860,7 +863,7 @@ fn known(input: &FallbackInput<'_>) -> String {
 /// What is seen, in the report's words. What memory gave is said beside it by its counts (R4).
 fn summary(input: &FallbackInput<'_>) -> String {
     first_said(input.symptoms)
-        .or_else(|| first_line(input.report))
+        .or_else(|| first_sentence(input.report))
         .map(|line| clipped(line, 200))
         .unwrap_or_default()
 }
@@ -1709,6 +1712,29 @@ mod tests {
         assert_eq!(
             proposal.verdict_refs,
             ["INC-0071", "INC-0012", "INC-0050", "INC-0041", "INC-0060"]
+        );
+    }
+
+    #[test]
+    fn r3_a_quote_is_the_sentence_not_the_whole_report() {
+        let report = Report::from_text(
+            "payments-api 从北京时间 10:42 起间歇性 503。网关日志：upstream returned 429 Too Many Requests。今天没有发布。",
+        );
+        let memory = memory(vec![
+            Past::here(12, "网关对重试请求限流过严", "恢复默认阈值", Outcome::Held)
+                .error("upstream returned 429"),
+        ]);
+        let proposal = propose(&FallbackInput {
+            locale: Locale::Zh,
+            ..input(&report, &memory)
+        });
+        assert_eq!(
+            proposal.hypotheses[0].evidence,
+            ["网关日志：upstream returned 429 Too Many Requests。"]
+        );
+        assert_eq!(
+            proposal.summary,
+            "payments-api 从北京时间 10:42 起间歇性 503。"
         );
     }
 
