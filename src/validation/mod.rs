@@ -3,6 +3,7 @@
 pub mod analysis;
 pub mod case;
 pub mod reading;
+pub mod risk;
 
 pub use analysis::{Analysis, Answer, Correction};
 pub use case::Case;
