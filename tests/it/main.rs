@@ -4,4 +4,5 @@
 
 mod cases;
 mod llm;
+mod response_data;
 mod store;
