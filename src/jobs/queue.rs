@@ -45,8 +45,6 @@ const QUEUE: &str = "default";
 const WAITING: usize = 4096;
 /// Commands in one commit.
 const GROUP: usize = 512;
-/// How long a commit is tried again where the database is busy or full.
-const COMMIT_PATIENCE: Duration = Duration::from_secs(10);
 /// Levels of a payload; the reader of JSON gives up at 128.
 const DEEPEST: usize = 100;
 /// Pause between two jobs that are released after they ran when the process died, twice or more.
@@ -171,10 +169,12 @@ pub struct QueueOptions {
     pub attempts: u32,
     /// How long a start waits for the process before to let go of the database.
     pub lock_patience: Duration,
+    /// How long a commit is tried again where the database is busy or full.
+    pub commit_patience: Duration,
 }
 
 impl Default for QueueOptions {
-    /// 16 workers, two minutes, five attempts two seconds apart, ten seconds for the lock.
+    /// 16 workers, two minutes, five attempts two seconds apart, ten seconds of patience.
     fn default() -> Self {
         Self {
             workers: 16,
@@ -183,6 +183,7 @@ impl Default for QueueOptions {
             pause: Duration::from_secs(2),
             attempts: 5,
             lock_patience: Duration::from_secs(10),
+            commit_patience: Duration::from_secs(10),
         }
     }
 }
@@ -316,7 +317,12 @@ impl Queue {
 
         let (intake, waiting) = mpsc::channel(WAITING);
         let (stopping, stop) = watch::channel(None);
-        let committer = tokio::spawn(commit_groups(client.clone(), waiting, stop.clone()));
+        let committer = tokio::spawn(commit_groups(
+            client.clone(),
+            waiting,
+            stop.clone(),
+            options.commit_patience,
+        ));
         let supervisor = tokio::spawn(supervise(client.clone(), stop, lock));
         Ok(Self {
             intake,
@@ -334,7 +340,8 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// It is not stored then. A busy or full database was tried again for ten seconds.
+    /// It is not stored then. A busy or full database was tried again for
+    /// [`QueueOptions::commit_patience`].
     pub async fn commit(&self, command: Command) -> Result<Committed, StoreError> {
         self.wait_for(command, None).await
     }
@@ -570,6 +577,7 @@ async fn commit_groups(
     client: Client,
     mut waiting: mpsc::Receiver<Waiting>,
     mut stop: watch::Receiver<Option<Duration>>,
+    patience: Duration,
 ) {
     let mut closed = false;
     loop {
@@ -590,7 +598,7 @@ async fn commit_groups(
             continue;
         }
         // Who waits for a group that ends in a panic is told so by the closed channel.
-        if AssertUnwindSafe(commit_group(&client, group))
+        if AssertUnwindSafe(commit_group(&client, group, patience))
             .catch_unwind()
             .await
             .is_err()
@@ -606,7 +614,7 @@ async fn stopped(stop: &mut watch::Receiver<Option<Duration>>) {
     let _ = stop.wait_for(Option::is_some).await;
 }
 
-async fn commit_group(client: &Client, group: Vec<Waiting>) {
+async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration) {
     // A key that comes twice in one group is committed once, and told twice.
     let mut unique: Vec<(Command, Option<Timestamp>)> = Vec::with_capacity(group.len());
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -622,14 +630,13 @@ async fn commit_group(client: &Client, group: Vec<Waiting>) {
             });
         first.push(place);
     }
-    let results = match insert_patiently(client, &unique, oldest + COMMIT_PATIENCE).await {
+    let results = match insert_patiently(client, &unique, oldest + patience).await {
         Ok(committed) => committed.into_iter().map(Ok).collect(),
         // One command that cannot be stored does not take the others along.
         Err(error) if !error.is_transient() && unique.len() > 1 => {
             let mut results = Vec::with_capacity(unique.len());
             for one in &unique {
-                let alone =
-                    insert_patiently(client, std::slice::from_ref(one), oldest + COMMIT_PATIENCE);
+                let alone = insert_patiently(client, std::slice::from_ref(one), oldest + patience);
                 results.push(
                     alone
                         .await

@@ -284,6 +284,43 @@ async fn one_command_that_cannot_be_stored_does_not_take_others_along() {
 }
 
 #[tokio::test]
+async fn a_full_disk_is_waited_for_and_then_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let options = QueueOptions {
+        commit_patience: Duration::from_secs(2),
+        ..quick()
+    };
+    let queue = log.start(&store, options).await;
+    let limit = async |pages: &'static str| {
+        sqlx::query(pages)
+            .fetch_one(store.write_pool())
+            .await
+            .unwrap();
+    };
+    limit("PRAGMA max_page_count = 1").await;
+    let large = |key: &str| Command::new("ok", key, json!("x".repeat(1_000_000)));
+    let began = Instant::now();
+    let error = queue.commit(large("lost")).await.unwrap_err();
+    assert!(matches!(error, StoreError::Full(_)), "{error:?}");
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    // Room in time, and it is committed by itself.
+    let waits = queue.commit(large("kept"));
+    tokio::pin!(waits);
+    assert!(
+        tokio::time::timeout(Duration::from_millis(300), &mut waits)
+            .await
+            .is_err()
+    );
+    limit("PRAGMA max_page_count = 1000000").await;
+    assert_eq!(waits.await.unwrap(), Committed::New);
+    until_idle(&queue).await;
+    assert_eq!(log.keys(), ["kept"]);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
 async fn a_stop_waits_then_hands_over_without_counting() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).await;
