@@ -25,6 +25,7 @@ pub mod gateway;
 mod handle;
 mod ids;
 mod interaction;
+// The double of the model's provider: `pub mod llm;`
 mod mentions;
 pub mod people;
 pub mod permissions;

@@ -70,7 +70,7 @@ pub(super) fn callback(w: &mut World, call: &Call, interaction: u64, token: &str
     };
     if let Some(found) = w.interactions.get_mut(&interaction) {
         found.response = Some(response);
-        found.responded_milliseconds = Some(now);
+        found.responded = Some(std::time::Instant::now());
     }
     w.announce(
         "INTERACTION_RESPONSE",

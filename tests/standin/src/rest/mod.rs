@@ -493,6 +493,7 @@ fn route(w: &mut World, call: &Call) -> Answered {
             let mut user = w.user_json(bot);
             user["verified"] = json!(true);
             user["mfa_enabled"] = json!(true);
+            user["locale"] = json!("en-US");
             Ok(Answer::ok(user))
         }
         ("GET", ["users", "@me", "guilds"]) => {
@@ -558,10 +559,14 @@ fn application_json(w: &World) -> Value {
         "redirect_uris": [], "interactions_endpoint_url": null,
         "role_connections_verification_url": null,
         "integration_types_config": {"0": {}},
+        "type": null, "flags_new": w.application_flags().to_string(),
+        "approximate_user_authorization_count": 0, "explicit_content_filter": 0,
+        "eligible_oauth2_scopes": [],
         "bot": w.user_json(w.bot),
         "owner": {
             "id": "1000000000000000001", "username": "owner", "discriminator": "0",
             "global_name": null, "avatar": null, "public_flags": 0,
+            "flags": 0, "primary_guild": null,
         },
     })
 }
