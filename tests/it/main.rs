@@ -1,1 +1,7 @@
 //! Integration tests.
+
+#![allow(clippy::print_stderr)]
+
+mod cases;
+mod llm;
+mod store;

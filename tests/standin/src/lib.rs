@@ -27,6 +27,7 @@ mod ids;
 mod interaction;
 // The double of the model's provider: `pub mod llm;`
 mod mentions;
+pub mod llm;
 pub mod people;
 pub mod permissions;
 mod post;

@@ -1,0 +1,33 @@
+//! The nouns of the program, pure: what an incident, a fix, a precedent and a proposal are.
+//!
+//! Wanted: every other part speaks of the same things by the same names, and none of these types
+//! can do IO, read a clock, or decide anything about what is shown.
+//!
+//! Deliberately absent: validated types. What may be shown is built in [`crate::validation`] only;
+//! the plain [`proposal::Proposal`] here is what a model *said*.
+
+pub mod engine;
+pub mod failure_class;
+pub mod fix;
+pub mod id;
+pub mod locale;
+pub mod past;
+pub mod precedent;
+pub mod proposal;
+pub mod report;
+pub mod sameness;
+pub mod service;
+pub mod severity;
+pub mod volatile;
+pub mod words;
+
+pub use engine::{Engine, FallbackReason, Route, RouteReason, Tier};
+pub use failure_class::FailureClass;
+pub use fix::{FixAttempt, Outcome, Standing};
+pub use id::IncidentId;
+pub use locale::Locale;
+pub use past::PastIncident;
+pub use precedent::{Grade, Memory, Recalled};
+pub use report::Report;
+pub use service::{Registry, Service};
+pub use severity::{Severity, Status};

@@ -1,0 +1,308 @@
+//! Whether two fixes or two causes are the same: one function for R10, R11, R13, R14 and R17.
+//!
+//! *Same*: equal after NFKC and folding of case, punctuation and stop words, or a token overlap
+//! (Jaccard; CJK as bigrams) of at least 0.7 with equal numbers and identifiers. *Near-same*: 0.4
+//! to 0.7, or more with other numbers or identifiers. What changes from outage to outage (pods,
+//! commits, addresses) is masked before. Texts that negate or reverse each other (*enable* and
+//! *disable*, *do not restart* and *restart*) are neither, however many words they share.
+
+use super::volatile;
+use super::words::{fold, is_cjk, meaningful};
+use super::{PastIncident, service};
+use std::collections::BTreeSet;
+
+/// Overlap from which two texts are the same (rules.md, *Words*).
+pub const SAME_FROM: f64 = 0.7;
+/// Overlap from which two texts are near-same (rules.md, *Words*).
+pub const NEAR_FROM: f64 = 0.4;
+
+/// How alike two fixes or causes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    /// Nothing to do with each other.
+    Different,
+    /// Counts as a failure of this fix where it failed, never as its proof.
+    Near,
+    /// One and the same.
+    Same,
+}
+
+/// Compares two fixes or two causes. An empty text is like nothing.
+pub fn likeness(one: &str, other: &str) -> Likeness {
+    let (one, other) = (volatile::mask(one), volatile::mask(other));
+    let (a, b) = (meaningful(&one), meaningful(&other));
+    if a.is_empty() || b.is_empty() || reverses(&one, &other) {
+        return Likeness::Different;
+    }
+    if a == b {
+        return Likeness::Same;
+    }
+    let shared = a.intersection(&b).count() as f64;
+    let overlap = shared / (a.union(&b).count() as f64);
+    if overlap >= SAME_FROM && telling(&a) == telling(&b) {
+        Likeness::Same
+    } else if overlap >= NEAR_FROM {
+        Likeness::Near
+    } else {
+        Likeness::Different
+    }
+}
+
+/// Whether two fixes or causes are the same.
+pub fn same(one: &str, other: &str) -> bool {
+    likeness(one, other) == Likeness::Same
+}
+
+/// Whether two fixes or causes are the same or near-same.
+pub fn near_or_same(one: &str, other: &str) -> bool {
+    likeness(one, other) >= Likeness::Near
+}
+
+/// Numbers and identifiers among the tokens: where these differ, the texts do.
+fn telling(tokens: &BTreeSet<String>) -> BTreeSet<&str> {
+    tokens
+        .iter()
+        .map(String::as_str)
+        .filter(|token| {
+            !token.chars().any(is_cjk)
+                && token
+                    .chars()
+                    .any(|c| c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
+        })
+        .collect()
+}
+
+/// Word pairs that reverse a sentence.
+const OPPOSITES: &[(&str, &str)] = &[
+    ("enable", "disable"),
+    ("enabled", "disabled"),
+    ("increase", "decrease"),
+    ("raise", "lower"),
+    ("raise", "reduce"),
+    ("increase", "reduce"),
+    ("start", "stop"),
+    ("on", "off"),
+    ("up", "down"),
+    ("open", "close"),
+    ("add", "remove"),
+    ("attach", "detach"),
+    ("grow", "shrink"),
+    ("lock", "unlock"),
+    ("block", "unblock"),
+    ("pause", "resume"),
+    ("upgrade", "downgrade"),
+    ("more", "fewer"),
+    ("longer", "shorter"),
+    ("higher", "lower"),
+    ("forward", "back"),
+    ("cordon", "uncordon"),
+];
+
+const HAN_OPPOSITES: &[(&str, &str)] = &[
+    ("启用", "禁用"),
+    ("开启", "关闭"),
+    ("打开", "关闭"),
+    ("增加", "减少"),
+    ("调大", "调小"),
+    ("调高", "调低"),
+    ("扩容", "缩容"),
+    ("启动", "停止"),
+    ("升级", "降级"),
+    ("添加", "删除"),
+    ("上线", "下线"),
+    ("加大", "减小"),
+];
+
+/// Words that negate a sentence, English.
+pub const NEGATIONS: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "without",
+    "none",
+    "neither",
+    "nor",
+    "cannot",
+    "isn't",
+    "wasn't",
+    "aren't",
+    "weren't",
+    "don't",
+    "doesn't",
+    "didn't",
+    "can't",
+    "couldn't",
+    "won't",
+    "wouldn't",
+    "hasn't",
+    "haven't",
+    "hadn't",
+    "shouldn't",
+    "isnt",
+    "wasnt",
+    "dont",
+    "doesnt",
+    "didnt",
+    "cant",
+    "wont",
+    "nothing",
+    "nobody",
+];
+
+/// Words that negate a sentence, Chinese.
+pub const HAN_NEGATIONS: &[&str] = &["不", "没", "未", "无", "非", "别", "勿"];
+
+/// Chinese words that hold a negating character and negate nothing.
+const HAN_NO_NEGATION: &[&str] = &[
+    "非常",
+    "无线",
+    "别名",
+    "别的",
+    "特别",
+    "级别",
+    "区别",
+    "分别",
+    "类别",
+    "不同",
+    "不断",
+    "无状态",
+    "未来",
+    "差不多",
+    "是非",
+    "沉没",
+];
+
+/// Whether a text says *not*.
+pub fn negates(text: &str) -> bool {
+    let folded = fold(text).replace('\u{2019}', "'");
+    let english = folded
+        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+        .any(|word| NEGATIONS.contains(&word));
+    if english {
+        return true;
+    }
+    let mut han = folded;
+    for word in HAN_NO_NEGATION {
+        han = han.replace(word, "");
+    }
+    HAN_NEGATIONS.iter().any(|negation| han.contains(negation))
+}
+
+fn reverses(one: &str, other: &str) -> bool {
+    if negates(one) != negates(other) {
+        return true;
+    }
+    let (a, b) = (fold(one), fold(other));
+    let split = |text: &str| -> BTreeSet<String> {
+        text.split(|c: char| !c.is_alphanumeric())
+            .map(str::to_owned)
+            .collect()
+    };
+    let (words_a, words_b) = (split(&a), split(&b));
+    let opposed = |left: &str, right: &str| {
+        words_a.contains(left)
+            && !words_a.contains(right)
+            && words_b.contains(right)
+            && !words_b.contains(left)
+    };
+    if OPPOSITES
+        .iter()
+        .any(|(left, right)| opposed(left, right) || opposed(right, left))
+    {
+        return true;
+    }
+    let han_opposed = |left: &str, right: &str| {
+        a.contains(left) && !a.contains(right) && b.contains(right) && !b.contains(left)
+    };
+    HAN_OPPOSITES
+        .iter()
+        .any(|(left, right)| han_opposed(left, right) || han_opposed(right, left))
+}
+
+/// The stable form of an error line: folded words with numbers, ids, addresses and times masked.
+/// Empty where nothing telling is left.
+pub fn signature(line: &str) -> Vec<String> {
+    let masked = volatile::mask_log_line(line);
+    fold(&masked)
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '#' | '\'')))
+        .map(|word| word.trim_matches('\''))
+        .filter(|word| !word.is_empty() && *word != "#")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether an error signature of a record stands in a text: its words occur in order within one
+/// line. At least two words are needed, or one that no prose contains (`ERR_CERT_DATE_INVALID`).
+pub fn signature_stands_in(error_line: &str, text: &str) -> bool {
+    telling_signature(error_line).is_some_and(|wanted| {
+        text.lines()
+            .any(|line| signature_within(&wanted, &signature(line)))
+    })
+}
+
+/// The signature of an error line where it is telling enough to be shared: see
+/// [`signature_stands_in`]. For those who hold many signatures against the same lines.
+pub fn telling_signature(error_line: &str) -> Option<Vec<String>> {
+    let words = signature(error_line);
+    is_telling_signature(&words, error_line).then_some(words)
+}
+
+/// Whether a signature stands in a line, both as [`signature`] gives them.
+pub fn signature_within(wanted: &[String], words: &[String]) -> bool {
+    // In order and not scattered: the words between may not outnumber the wanted ones.
+    !wanted.is_empty()
+        && (0..words.len()).any(|start| {
+            words.get(start) == wanted.first()
+                && is_within(wanted, words.get(start..).unwrap_or_default())
+        })
+}
+
+fn is_within(wanted: &[String], words: &[String]) -> bool {
+    let mut position = 0;
+    for want in wanted {
+        match words.iter().skip(position).position(|word| word == want) {
+            Some(offset) => position += offset + 1,
+            None => return false,
+        }
+    }
+    position <= wanted.len() * 2 + 2
+}
+
+fn is_telling_signature(words: &[String], line: &str) -> bool {
+    let han = words
+        .iter()
+        .any(|word| word.chars().filter(|c| is_cjk(*c)).count() >= 4);
+    let code = words.iter().any(|word| {
+        word.len() >= 8
+            && (word.contains('_')
+                || line.chars().any(|c| c.is_uppercase()) && has_inner_capital(line, word))
+    });
+    words.len() >= 2 || han || code
+}
+
+fn has_inner_capital(line: &str, folded_word: &str) -> bool {
+    line.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .any(|word| fold(word) == folded_word && word.chars().skip(1).any(char::is_uppercase))
+}
+
+/// *Shared pattern* (rules.md, *Words*): a shared error signature, or the same cause.
+pub fn shares_pattern(one: &PastIncident, other: &PastIncident) -> bool {
+    let signatures = |incident: &PastIncident| -> BTreeSet<Vec<String>> {
+        incident
+            .error_signatures
+            .iter()
+            .filter(|line| is_telling_signature(&signature(line), line))
+            .map(|line| signature(line))
+            .collect()
+    };
+    !signatures(one).is_disjoint(&signatures(other)) || same(&one.root_cause, &other.root_cause)
+}
+
+/// Whether two records are of one service by rule. Records carry canonical names.
+pub fn one_service(one: &PastIncident, other: &PastIncident) -> bool {
+    service::same_service(
+        &service::Registry::default(),
+        one.service.as_deref(),
+        other.service.as_deref(),
+    )
+}

@@ -1,0 +1,477 @@
+//! The line format of import and export: one incident a line, JSON.
+//!
+//! Keys: `id`, `title`, `service`, `environment`, `started_at`, `resolved_at`, `symptoms`,
+//! `error_signatures`, `root_cause`, `fix`, `outcome`, `ruled_out`, `prevention`, `source`; every
+//! one but `title` is optional. `id` reads like `12`, `"#12"` or `"INC-12"`; without it the guild's
+//! next number is given. Lists may be one string. Times are RFC 3339, or a plain date or date and
+//! time, which count as UTC. `outcome` is one of the words of a fix attempt, or `verified`,
+//! `refuted`, `hypothesis`; a fix without one is `unknown`.
+//!
+//! So that nothing is lost on the way out and back in, a line also carries `attempts` (each with
+//! `fix`, `outcome`, `at`, `by`, `environment`, `note`), `cause_confirmed`, `duplicate_of`,
+//! `parent` and `private_to`, where they say more than the others. [`parse_line`] and [`write_line`]
+//! are inverse.
+
+use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident};
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+/// Every key that a line may carry.
+pub const KEYS: [&str; 19] = [
+    "id",
+    "title",
+    "service",
+    "environment",
+    "started_at",
+    "resolved_at",
+    "symptoms",
+    "error_signatures",
+    "root_cause",
+    "fix",
+    "outcome",
+    "ruled_out",
+    "prevention",
+    "source",
+    "attempts",
+    "cause_confirmed",
+    "duplicate_of",
+    "parent",
+    "private_to",
+];
+
+/// Bytes of one line; longer ones are refused.
+pub const LONGEST_LINE: usize = 8 * 1024 * 1024;
+
+/// A line that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The id that it names.
+    pub id: Option<IncidentId>,
+    /// The record. Without an id in the line, its own is only a placeholder.
+    pub past: PastIncident,
+    /// Seen from this channel only.
+    pub private_to: Option<String>,
+    /// Keys that mean nothing here.
+    pub unknown_keys: Vec<String>,
+}
+
+/// Reads one line.
+///
+/// # Errors
+///
+/// Why the line is no incident, in a sentence that repeats nothing of it but names of keys.
+pub fn parse_line(line: &str) -> Result<Line, String> {
+    let value: Value = serde_json::from_str(line)
+        .map_err(|error| format!("it is not JSON (column {})", error.column()))?;
+    let Value::Object(mut object) = value else {
+        return Err("it is not a JSON object".to_owned());
+    };
+    // Null says the same as nothing.
+    object.retain(|_, value| !value.is_null());
+    let unknown_keys = object
+        .keys()
+        .filter(|key| !KEYS.contains(&key.as_str()))
+        .cloned()
+        .collect();
+
+    let title = text(&object, "title")?.unwrap_or_default();
+    if title.trim().is_empty() {
+        return Err("it has no title".to_owned());
+    }
+    let id = id(&object, "id")?;
+    let placeholder = IncidentId::new(1).ok_or("no placeholder for an id")?;
+    let mut past = PastIncident::new(id.unwrap_or(placeholder), title);
+    past.service = text(&object, "service")?.filter(|name| !name.trim().is_empty());
+    past.environment = text(&object, "environment")?.filter(|name| !name.trim().is_empty());
+    past.started_at = time(&object, "started_at")?;
+    past.resolved_at = time(&object, "resolved_at")?;
+    past.symptoms = texts(&object, "symptoms")?;
+    past.error_signatures = texts(&object, "error_signatures")?;
+    past.root_cause = text(&object, "root_cause")?.unwrap_or_default();
+    past.ruled_out = texts(&object, "ruled_out")?;
+    past.prevention = text(&object, "prevention")?.unwrap_or_default();
+    past.source = text(&object, "source")?.unwrap_or_else(|| "import".to_owned());
+    past.cause_confirmed = match object.get("cause_confirmed") {
+        None => false,
+        Some(Value::Bool(confirmed)) => *confirmed,
+        Some(_) => return Err("cause_confirmed is not true or false".to_owned()),
+    };
+    past.duplicate_of = self::id(&object, "duplicate_of")?;
+    past.parent = self::id(&object, "parent")?;
+    past.attempts = match object.get("attempts") {
+        Some(Value::Array(attempts)) if !attempts.is_empty() => attempts
+            .iter()
+            .map(attempt)
+            .collect::<Result<Vec<_>, String>>(
+        )?,
+        Some(other) if !other.is_array() => return Err("attempts is not a list".to_owned()),
+        _ => {
+            let outcome = outcome(&object)?;
+            match text(&object, "fix")?.filter(|fix| !fix.trim().is_empty()) {
+                Some(fix) => vec![FixAttempt {
+                    at: past.resolved_at,
+                    by: "import".to_owned(),
+                    environment: past.environment.clone(),
+                    ..FixAttempt::new(fix, outcome)
+                }],
+                None => Vec::new(),
+            }
+        }
+    };
+    let private_to = text(&object, "private_to")?;
+    if private_to
+        .as_deref()
+        .is_some_and(|channel| channel.trim().is_empty())
+    {
+        return Err("private_to names no channel".to_owned());
+    }
+    Ok(Line {
+        id,
+        past,
+        private_to,
+        unknown_keys,
+    })
+}
+
+/// Writes one record as a line, without the line's end.
+pub fn write_line(past: &PastIncident, private_to: Option<&str>) -> String {
+    let mut object = Map::new();
+    let mut put = |key: &str, value: Value| {
+        let empty = match &value {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(list) => list.is_empty(),
+            Value::Bool(yes) => !yes,
+            _ => false,
+        };
+        if !empty {
+            object.insert(key.to_owned(), value);
+        }
+    };
+    let time = |at: Option<Timestamp>| at.map_or(Value::Null, |at| at.to_string().into());
+    let link = |id: Option<IncidentId>| id.map_or(Value::Null, |id| id.to_string().into());
+    put("id", past.id.to_string().into());
+    put("title", past.title.clone().into());
+    put("service", past.service.clone().into());
+    put("environment", past.environment.clone().into());
+    put("started_at", time(past.started_at));
+    put("resolved_at", time(past.resolved_at));
+    put("symptoms", past.symptoms.clone().into());
+    put("error_signatures", past.error_signatures.clone().into());
+    put("root_cause", past.root_cause.clone().into());
+    put("ruled_out", past.ruled_out.clone().into());
+    put("prevention", past.prevention.clone().into());
+    put("cause_confirmed", past.cause_confirmed.into());
+    put("duplicate_of", link(past.duplicate_of));
+    put("parent", link(past.parent));
+    put("private_to", private_to.into());
+    if let Some(decisive) = past.decisive_attempt() {
+        put("fix", decisive.fix.clone().into());
+        put("outcome", decisive.outcome.word().into());
+    }
+    put(
+        "attempts",
+        past.attempts
+            .iter()
+            .map(|attempt| serde_json::to_value(attempt).unwrap_or_default())
+            .collect::<Vec<_>>()
+            .into(),
+    );
+    // Without the key a reader would take `import`.
+    object.insert("source".to_owned(), past.source.clone().into());
+    Value::Object(object).to_string()
+}
+
+fn text(object: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+    match object.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(_) => Err(format!("{key} is not text")),
+    }
+}
+
+fn texts(object: &Map<String, Value>, key: &str) -> Result<Vec<String>, String> {
+    match object.get(key) {
+        None => Ok(Vec::new()),
+        Some(Value::String(text)) if text.trim().is_empty() => Ok(Vec::new()),
+        Some(Value::String(text)) => Ok(vec![text.clone()]),
+        Some(Value::Array(list)) => list
+            .iter()
+            .map(|item| match item {
+                Value::String(text) => Ok(text.clone()),
+                Value::Number(number) => Ok(number.to_string()),
+                _ => Err(format!("{key} is not a list of texts")),
+            })
+            .collect(),
+        Some(_) => Err(format!("{key} is neither text nor a list of texts")),
+    }
+}
+
+fn id(object: &Map<String, Value>, key: &str) -> Result<Option<IncidentId>, String> {
+    let Some(written) = text(object, key)? else {
+        return Ok(None);
+    };
+    if written.trim().is_empty() {
+        return Ok(None);
+    }
+    IncidentId::parse(&written)
+        .map(Some)
+        .ok_or_else(|| format!("{key} does not read like 12, #12 or INC-12"))
+}
+
+fn outcome(object: &Map<String, Value>) -> Result<Outcome, String> {
+    let Some(word) = text(object, "outcome")?.filter(|word| !word.trim().is_empty()) else {
+        return Ok(Outcome::Unknown);
+    };
+    Outcome::parse(&word).ok_or_else(|| {
+        "outcome is none of held, mitigated, no_effect, came_back, made_worse, unknown, verified, refuted, hypothesis".to_owned()
+    })
+}
+
+fn attempt(value: &Value) -> Result<FixAttempt, String> {
+    let Value::Object(object) = value else {
+        return Err("an attempt is not a JSON object".to_owned());
+    };
+    let mut object = object.clone();
+    object.retain(|_, value| !value.is_null());
+    let in_attempt = |reason: String| format!("in an attempt, {reason}");
+    Ok(FixAttempt {
+        fix: text(&object, "fix")
+            .map_err(in_attempt)?
+            .unwrap_or_default(),
+        outcome: outcome(&object).map_err(in_attempt)?,
+        at: time(&object, "at").map_err(in_attempt)?,
+        by: text(&object, "by").map_err(in_attempt)?.unwrap_or_default(),
+        environment: text(&object, "environment").map_err(in_attempt)?,
+        note: text(&object, "note")
+            .map_err(in_attempt)?
+            .unwrap_or_default(),
+    })
+}
+
+fn time(object: &Map<String, Value>, key: &str) -> Result<Option<Timestamp>, String> {
+    let Some(written) = text(object, key)? else {
+        return Ok(None);
+    };
+    let written = written.trim();
+    if written.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(at) = written.parse::<Timestamp>() {
+        return Ok(Some(at));
+    }
+    let civil = written
+        .parse::<DateTime>()
+        .or_else(|_| written.parse::<Date>().map(|date| date.at(0, 0, 0, 0)));
+    civil
+        .ok()
+        .and_then(|civil| TimeZone::UTC.to_timestamp(civil).ok())
+        .map(Some)
+        .ok_or_else(|| format!("{key} is not a time such as 2026-05-14T03:00:00Z"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_that_are_no_incident() {
+        for (line, reason) in [
+            ("", "it is not JSON (column 0)"),
+            ("{", "it is not JSON (column 1)"),
+            ("[]", "it is not a JSON object"),
+            ("{}", "it has no title"),
+            (r#"{"title": "  "}"#, "it has no title"),
+            (r#"{"title": ["a"]}"#, "title is not text"),
+            (
+                r#"{"title": "a", "id": "12a"}"#,
+                "id does not read like 12, #12 or INC-12",
+            ),
+            (
+                r#"{"title": "a", "id": 0}"#,
+                "id does not read like 12, #12 or INC-12",
+            ),
+            (
+                r#"{"title": "a", "started_at": "yesterday"}"#,
+                "started_at is not a time such as 2026-05-14T03:00:00Z",
+            ),
+            (
+                r#"{"title": "a", "symptoms": [{}]}"#,
+                "symptoms is not a list of texts",
+            ),
+            (
+                r#"{"title": "a", "symptoms": true}"#,
+                "symptoms is neither text nor a list of texts",
+            ),
+            (
+                r#"{"title": "a", "attempts": {}}"#,
+                "attempts is not a list",
+            ),
+            (
+                r#"{"title": "a", "attempts": ["x"]}"#,
+                "an attempt is not a JSON object",
+            ),
+            (
+                r#"{"title": "a", "attempts": [{"fix": "x", "at": "soon"}]}"#,
+                "in an attempt, at is not a time such as 2026-05-14T03:00:00Z",
+            ),
+            (
+                r#"{"title": "a", "private_to": ""}"#,
+                "private_to names no channel",
+            ),
+        ] {
+            assert_eq!(parse_line(line), Err(reason.to_owned()), "{line}");
+        }
+        let wrong_outcome = parse_line(r#"{"title": "a", "fix": "b", "outcome": "great"}"#);
+        assert!(wrong_outcome.is_err_and(|reason| reason.starts_with("outcome is none of held")));
+        let deep = format!(r#"{{"title": "a", "x": {}"#, "[".repeat(100_000));
+        assert!(parse_line(&deep).is_err());
+    }
+
+    #[test]
+    fn ids_times_lists_and_outcomes_in_their_spellings() {
+        for id in [r#"12"#, r##""#12""##, r#""INC-12""#, r#""inc 12""#] {
+            let line = parse_line(&format!(r#"{{"title": "a", "id": {id}}}"#));
+            assert_eq!(line.map(|line| line.id), Ok(IncidentId::new(12)), "{id}");
+        }
+        for (written, expected) in [
+            ("2026-05-14T03:00:00Z", "2026-05-14T03:00:00Z"),
+            ("2026-05-14T05:00:00+02:00", "2026-05-14T03:00:00Z"),
+            ("2026-05-14", "2026-05-14T00:00:00Z"),
+            ("2026-05-14T03:00:00", "2026-05-14T03:00:00Z"),
+            ("2026-05-14 03:00", "2026-05-14T03:00:00Z"),
+        ] {
+            let line = parse_line(&format!(r#"{{"title": "a", "started_at": "{written}"}}"#));
+            assert_eq!(
+                line.map(|line| line.past.started_at.map(|at| at.to_string())),
+                Ok(Some(expected.to_owned())),
+                "{written}"
+            );
+        }
+        for (list, expected) in [
+            (r#"["a", "b"]"#, vec!["a", "b"]),
+            (r#""a""#, vec!["a"]),
+            (r#"" ""#, vec![]),
+            ("null", vec![]),
+        ] {
+            let line = parse_line(&format!(r#"{{"title": "t", "symptoms": {list}}}"#))
+                .expect("a good line");
+            assert_eq!(line.past.symptoms, expected, "{list}");
+        }
+        for (word, expected) in [
+            (r#""verified""#, Outcome::Held),
+            (r#""refuted""#, Outcome::NoEffect),
+            (r#""hypothesis""#, Outcome::Unknown),
+            (r#""Came Back""#, Outcome::CameBack),
+            ("null", Outcome::Unknown),
+        ] {
+            let line = parse_line(&format!(
+                r#"{{"title": "t", "fix": "restart", "outcome": {word}}}"#
+            ))
+            .expect("a good line");
+            assert_eq!(line.past.outcome(), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn unknown_keys_are_named() {
+        let line = parse_line(r#"{"title": "a", "sev": 2, "fixx": "b"}"#).expect("a good line");
+        assert_eq!(line.unknown_keys, ["fixx", "sev"]);
+    }
+
+    fn any_time() -> impl Strategy<Value = Option<Timestamp>> {
+        proptest::option::of(
+            (0_i64..4_000_000_000_000)
+                .prop_map(|ms| Timestamp::from_millisecond(ms).unwrap_or_default()),
+        )
+    }
+
+    fn any_attempt() -> impl Strategy<Value = FixAttempt> {
+        (
+            any::<String>(),
+            proptest::sample::select(Outcome::ALL.to_vec()),
+            any_time(),
+            any::<String>(),
+            proptest::option::of(any::<String>()),
+            any::<String>(),
+        )
+            .prop_map(|(fix, outcome, at, by, environment, note)| FixAttempt {
+                fix,
+                outcome,
+                at,
+                by,
+                environment,
+                note,
+            })
+    }
+
+    fn any_link() -> impl Strategy<Value = Option<IncidentId>> {
+        (0_u32..2000).prop_map(IncidentId::new)
+    }
+
+    fn any_past() -> impl Strategy<Value = PastIncident> {
+        let texts = || proptest::collection::vec(any::<String>(), 0..3);
+        (
+            ("\\PC{0,8}[a-z]\\PC{0,8}", 1_u32..2000, any::<bool>()),
+            (
+                proptest::option::of("[a-z]{1,5}"),
+                proptest::option::of("[a-z]{1,5}"),
+            ),
+            (any_time(), any_time(), any_link(), any_link()),
+            (texts(), texts(), texts()),
+            (any::<String>(), any::<String>(), any::<String>()),
+            proptest::collection::vec(any_attempt(), 0..3),
+        )
+            .prop_map(
+                |(
+                    (title, id, cause_confirmed),
+                    (service, environment),
+                    (started_at, resolved_at, duplicate_of, parent),
+                    (symptoms, error_signatures, ruled_out),
+                    (root_cause, prevention, source),
+                    attempts,
+                )| PastIncident {
+                    id: IncidentId::new(id).expect("from 1"),
+                    title,
+                    service,
+                    environment,
+                    started_at,
+                    resolved_at,
+                    symptoms,
+                    error_signatures,
+                    root_cause,
+                    cause_confirmed,
+                    attempts,
+                    ruled_out,
+                    prevention,
+                    source,
+                    duplicate_of,
+                    parent,
+                },
+            )
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_written_is_the_record_read(past in any_past(), private in proptest::option::of("[0-9]{1,19}")) {
+            let line = write_line(&past, private.as_deref());
+            prop_assert!(!line.contains('\n'));
+            let read = parse_line(&line).expect("what is written can be read");
+            prop_assert_eq!(read.id, Some(past.id));
+            prop_assert_eq!(read.past, past);
+            prop_assert_eq!(read.private_to, private);
+            prop_assert_eq!(read.unknown_keys, Vec::<String>::new());
+        }
+
+        #[test]
+        fn any_text_is_an_incident_or_a_reason(line in any::<String>()) {
+            if let Err(reason) = parse_line(&line) {
+                prop_assert!(!reason.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What can go wrong with the database, by what the caller can do about it.
+
+use thiserror::Error;
+
+/// A failure of the store. `Display` is one sentence for people and names no path, host or secret;
+/// the chain of sources is for the log.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// It cannot be reached or written: try again later.
+    #[error("the database cannot be reached or written")]
+    Unavailable(#[source] Option<sqlx::Error>),
+    /// Others hold it for too long: try again soon.
+    #[error("the database is busy")]
+    Busy(#[source] Option<sqlx::Error>),
+    /// The disk is full: nothing can be stored until there is room.
+    #[error("the disk of the database is full")]
+    Full(#[source] sqlx::Error),
+    /// What is stored cannot be read: an operator has to look.
+    #[error("the database is damaged or is not a database: restore a backup or move the file away")]
+    Corrupt(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
+    /// A newer version of Precedent wrote it.
+    #[error("the database was written by a newer version of Precedent: start that version again")]
+    Newer,
+    /// The file belongs to another program.
+    #[error("the database file belongs to another program: name another file in DATABASE_URL")]
+    Foreign,
+    /// Another running bot works on it.
+    #[error("another running Precedent works on this database: stop it first")]
+    InUse,
+    /// The kind of database is not supported by this version.
+    #[error("{0}")]
+    NotSupported(&'static str),
+    /// There is no such row, or it may not be seen from here.
+    #[error("there is no such record here")]
+    NotFound,
+    /// It contradicts what is stored; the sentence says what.
+    #[error("{0}")]
+    Conflict(String),
+    /// What was to be stored is not storable; the sentence says why.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl StoreError {
+    /// Whether the same call may succeed later without anybody doing anything.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::Busy(_) | Self::Full(_))
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::RowNotFound => Self::NotFound,
+            sqlx::Error::PoolTimedOut => Self::Busy(Some(error)),
+            sqlx::Error::Database(database) => {
+                // SQLite's primary result code is the low byte of the extended one.
+                let code: Option<i32> = database
+                    .code()
+                    .and_then(|code| code.parse::<i32>().ok())
+                    .map(|code| code & 0xff);
+                match code {
+                    Some(5 | 6) => Self::Busy(Some(error)),
+                    Some(13) => Self::Full(error),
+                    Some(11 | 26) => Self::Corrupt(Some(Box::new(error))),
+                    Some(19) => Self::Conflict("it contradicts what is stored".to_owned()),
+                    Some(18) => Self::Invalid("it is too large to store".to_owned()),
+                    _ => Self::Unavailable(Some(error)),
+                }
+            }
+            sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => {
+                Self::Corrupt(Some(Box::new(error)))
+            }
+            _ => Self::Unavailable(Some(error)),
+        }
+    }
+}
+
+impl From<sqlx::migrate::MigrateError> for StoreError {
+    fn from(error: sqlx::migrate::MigrateError) -> Self {
+        use sqlx::migrate::MigrateError;
+        match error {
+            MigrateError::VersionMissing(_) | MigrateError::VersionTooNew(..) => Self::Newer,
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
+            other => Self::Corrupt(Some(Box::new(other))),
+        }
+    }
+}
+
+impl From<serde_json::Error> for StoreError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Corrupt(Some(Box::new(error)))
+    }
+}

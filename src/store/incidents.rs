@@ -1,0 +1,638 @@
+//! Incidents, running and past: one table, one number per guild.
+
+use super::{
+    Scope, Store, StoreError, document, incident_id, millis, must_see, optional_millis,
+    optional_storable, optional_timestamp, storable, timestamp, words,
+};
+use crate::incident::{IncidentId, Locale, PastIncident, Report, Severity, Status};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+/// The last number that [`IncidentId`] reads back.
+pub(super) const LAST_NUMBER: i64 = 999_999_999;
+
+/// An incident, with what is known only while it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Incident {
+    /// The record as memory will keep it.
+    pub past: PastIncident,
+    /// Its guild.
+    pub guild: String,
+    /// Where it may be seen from: the channel it was reported in, or the private thread itself.
+    pub channel: String,
+    /// The channel that holds `channel`, where that is a thread.
+    pub parent_channel: Option<String>,
+    /// The thread that was started for it.
+    pub thread: Option<String>,
+    /// The headline message.
+    pub headline: Option<String>,
+    /// Seen from its own channel and thread only.
+    pub private: bool,
+    /// Where it stands.
+    pub status: Status,
+    /// The severity, if anybody or anything gave one.
+    pub severity: Option<Severity>,
+    /// The person who set the severity; `None` where it is only proposed.
+    pub severity_by: Option<String>,
+    /// The language of its thread.
+    pub locale: Locale,
+    /// What was reported, redacted; `None` for imported records.
+    pub report: Option<Report>,
+    /// Who reported it.
+    pub reporter: String,
+    /// Who leads.
+    pub lead: Option<String>,
+    /// When it was noticed.
+    pub detected_at: Option<Timestamp>,
+    /// When it was reported to us.
+    pub reported_at: Option<Timestamp>,
+    /// When somebody took it.
+    pub acknowledged_at: Option<Timestamp>,
+    /// When users were no longer affected.
+    pub mitigated_at: Option<Timestamp>,
+    /// When this row last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Incident {
+    /// Its number.
+    pub fn id(&self) -> IncidentId {
+        self.past.id
+    }
+}
+
+/// What opens an incident.
+#[derive(Clone, Debug)]
+pub struct NewIncident {
+    /// What opens it, such as the interaction's id: the same opening gives the same incident.
+    pub opening: String,
+    /// Where it may be seen from: the channel it is reported in, or the private thread itself.
+    pub channel: String,
+    /// The channel that holds `channel`, where that is a thread.
+    pub parent_channel: Option<String>,
+    /// The thread it lives in, where there is one already.
+    pub thread: Option<String>,
+    /// Seen from its own channel and thread only.
+    pub private: bool,
+    /// One line.
+    pub title: String,
+    /// Canonical name of the service.
+    pub service: Option<String>,
+    /// The environment.
+    pub environment: Option<String>,
+    /// The severity.
+    pub severity: Option<Severity>,
+    /// The person who set it; `None` where it is only proposed.
+    pub severity_by: Option<String>,
+    /// The language of its thread.
+    pub locale: Locale,
+    /// What was reported, redacted.
+    pub report: Report,
+    /// Who reported it.
+    pub reporter: String,
+    /// What is seen.
+    pub symptoms: Vec<String>,
+    /// Error lines.
+    pub error_signatures: Vec<String>,
+    /// When it began, where somebody said so.
+    pub started_at: Option<Timestamp>,
+    /// When it was reported.
+    pub reported_at: Timestamp,
+}
+
+/// One change to an incident.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "what", content = "to")]
+pub enum Change {
+    /// One line.
+    Title(String),
+    /// Canonical name of the service.
+    Service(Option<String>),
+    /// The environment.
+    Environment(Option<String>),
+    /// A severity that a person sets. It stands until a person sets another (R30).
+    Severity(Severity),
+    /// A severity that code or a model proposes. Changes nothing once a person has set one (R30).
+    SeverityProposed(Severity),
+    /// Where it stands. Mitigated and resolved set their time, where it is not set yet.
+    Status(Status),
+    /// The report, with what came since.
+    Report(Box<Report>),
+    /// What is seen.
+    Symptoms(Vec<String>),
+    /// Error lines.
+    ErrorSignatures(Vec<String>),
+    /// What would keep it from coming again.
+    Prevention(String),
+    /// The thread that was started for it.
+    Thread(Option<String>),
+    /// The headline message.
+    Headline(Option<String>),
+    /// Who leads; sets the time of acknowledgement, where it is not set yet.
+    Lead(Option<String>),
+    /// When it began.
+    StartedAt(Option<Timestamp>),
+    /// When it was noticed.
+    DetectedAt(Option<Timestamp>),
+    /// When somebody took it.
+    AcknowledgedAt(Option<Timestamp>),
+    /// When users were no longer affected.
+    MitigatedAt(Option<Timestamp>),
+    /// When it was over.
+    ResolvedAt(Option<Timestamp>),
+    /// The same occurrence as that one (R11).
+    DuplicateOf(Option<IncidentId>),
+    /// Belongs under that one (R11).
+    Parent(Option<IncidentId>),
+    /// Seen from its own channel only, or shared with the guild.
+    Private(bool),
+}
+
+impl Change {
+    /// Whether the incident's words change with it.
+    fn is_of_the_record(&self) -> bool {
+        matches!(
+            self,
+            Self::Title(_)
+                | Self::Service(_)
+                | Self::Symptoms(_)
+                | Self::ErrorSignatures(_)
+                | Self::Prevention(_)
+        )
+    }
+}
+
+/// One entry of an incident's history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at: Timestamp,
+    /// Who or what.
+    pub by: String,
+    /// What: `opened`, `severity`, `attempt`, `cause_confirmed`, ...
+    pub what: String,
+    /// The particulars.
+    pub detail: Value,
+}
+
+/// Which incidents are listed, newest number first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only running ones.
+    pub open: bool,
+    /// Only those that run or ended since then.
+    pub active_since: Option<Timestamp>,
+    /// Only those of this service, by its canonical name.
+    pub service: Option<String>,
+    /// Only those with a lower number.
+    pub before: Option<IncidentId>,
+    /// At most so many; 0 means 25.
+    pub limit: u32,
+}
+
+const COLUMNS: &str = concat!(
+    "SELECT p.record, i.guild, i.channel, i.parent_channel, i.thread, i.headline, i.private, ",
+    "i.status, i.severity, i.severity_by, i.locale, i.report, i.reporter, i.lead, i.detected_at, ",
+    "i.reported_at, i.acknowledged_at, i.mitigated_at, i.updated_at ",
+    "FROM incident i JOIN past_incident p ON p.id = i.id WHERE "
+);
+
+impl Store {
+    /// Opens an incident under the guild's next number. The same opening gives the incident that
+    /// it opened before, unchanged.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Invalid`] where a private incident names no channel.
+    pub async fn open_incident(
+        &self,
+        guild: &str,
+        new: &NewIncident,
+    ) -> Result<Incident, StoreError> {
+        if new.private && new.channel.is_empty() {
+            return Err(StoreError::Invalid(
+                "a private incident needs a channel to be seen from".to_owned(),
+            ));
+        }
+        let mut tx = self.write().await?;
+        let opened: Option<i64> =
+            sqlx::query_scalar("SELECT number FROM incident WHERE guild = $1 AND opening = $2")
+                .bind(guild)
+                .bind(&new.opening)
+                .fetch_optional(&mut *tx)
+                .await?;
+        let number = match opened {
+            Some(number) => number,
+            None => {
+                let number = next_number(&mut tx, guild).await?;
+                insert(&mut tx, guild, number, new).await?;
+                let id = incident_id(number)?;
+                note(
+                    &mut tx,
+                    guild,
+                    id,
+                    new.reported_at,
+                    &new.reporter,
+                    "opened",
+                    &json!({ "severity": new.severity }),
+                )
+                .await?;
+                words::index(&mut tx, guild, id).await?;
+                number
+            }
+        };
+        let incident = load(&mut tx, guild, incident_id(number)?).await?;
+        tx.commit().await?;
+        Ok(incident)
+    }
+
+    /// One incident.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] where it does not exist or may not be seen from the scope.
+    pub async fn incident(&self, scope: &Scope, id: IncidentId) -> Result<Incident, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        must_see(&mut connection, scope, id).await?;
+        load(&mut connection, &scope.guild, id).await
+    }
+
+    /// The incident that lives in this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn by_thread(
+        &self,
+        guild: &str,
+        thread: &str,
+    ) -> Result<Option<Incident>, StoreError> {
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "{COLUMNS} i.guild = $1 AND i.thread = $2 ORDER BY i.number DESC LIMIT 1"
+        )))
+        .bind(guild)
+        .bind(thread)
+        .fetch_optional(&self.reader)
+        .await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Incidents, newest number first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn list(&self, scope: &Scope, filter: &Filter) -> Result<Vec<Incident>, StoreError> {
+        let limit = if filter.limit == 0 { 25 } else { filter.limit };
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "{COLUMNS} i.guild = $1 AND (i.private = 0 OR i.channel = $2 OR i.thread = $2) \
+             AND ($3 = 0 OR i.status IN ('investigating', 'fixing', 'mitigated')) \
+             AND ($4 IS NULL OR i.status IN ('investigating', 'fixing', 'mitigated') OR i.resolved_at >= $4) \
+             AND ($5 IS NULL OR i.service = $5) \
+             AND ($6 IS NULL OR i.number < $6) \
+             ORDER BY i.number DESC LIMIT $7"
+        )))
+        .bind(&scope.guild)
+        .bind(&scope.channel)
+        .bind(i64::from(filter.open))
+        .bind(optional_millis(filter.active_since))
+        .bind(filter.service.as_deref())
+        .bind(filter.before.map(|id| i64::from(id.number())))
+        .bind(i64::from(limit))
+        .fetch_all(&self.reader)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Applies changes in one transaction and gives the incident as it then stands.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`]; nothing is changed then.
+    pub async fn update(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        by: &str,
+        at: Timestamp,
+        changes: &[Change],
+    ) -> Result<Incident, StoreError> {
+        let mut tx = self.write().await?;
+        must_see(&mut tx, scope, id).await?;
+        for change in changes {
+            apply(&mut tx, &scope.guild, id, by, at, change).await?;
+            let (what, detail) = described(change)?;
+            note(&mut tx, &scope.guild, id, at, by, &what, &detail).await?;
+        }
+        touch(&mut tx, &scope.guild, id, at).await?;
+        if changes.iter().any(Change::is_of_the_record) {
+            words::index(&mut tx, &scope.guild, id).await?;
+        }
+        let incident = load(&mut tx, &scope.guild, id).await?;
+        tx.commit().await?;
+        Ok(incident)
+    }
+
+    /// What happened to an incident, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn history(&self, scope: &Scope, id: IncidentId) -> Result<Vec<Event>, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        must_see(&mut connection, scope, id).await?;
+        let rows: Vec<(i64, String, String, String)> = sqlx::query_as(
+            "SELECT at, by_whom, what, detail FROM incident_event WHERE guild = $1 AND number = $2 ORDER BY seq",
+        )
+        .bind(&scope.guild)
+        .bind(i64::from(id.number()))
+        .fetch_all(&mut *connection)
+        .await?;
+        rows.into_iter()
+            .map(|(at, by, what, detail)| {
+                Ok(Event {
+                    at: timestamp(at)?,
+                    by,
+                    what,
+                    detail: serde_json::from_str(&detail)?,
+                })
+            })
+            .collect()
+    }
+
+    /// Removes an incident and everything derived from it. Its number is not given out again;
+    /// what named it as duplicate or parent names nothing then.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn forget(&self, scope: &Scope, id: IncidentId) -> Result<(), StoreError> {
+        let mut tx = self.write().await?;
+        must_see(&mut tx, scope, id).await?;
+        let number = i64::from(id.number());
+        words::remove(&mut tx, &scope.guild, id).await?;
+        for statement in [
+            "UPDATE incident SET duplicate_of = NULL WHERE guild = $1 AND duplicate_of = $2",
+            "UPDATE incident SET parent = NULL WHERE guild = $1 AND parent = $2",
+            "DELETE FROM post WHERE guild = $1 AND number = $2",
+            "DELETE FROM incident WHERE guild = $1 AND number = $2",
+        ] {
+            sqlx::query(statement)
+                .bind(&scope.guild)
+                .bind(number)
+                .execute(&mut *tx)
+                .await?;
+        }
+        Ok(tx.commit().await?)
+    }
+}
+
+/// The guild's next number.
+pub(super) async fn next_number(
+    connection: &mut SqliteConnection,
+    guild: &str,
+) -> Result<i64, StoreError> {
+    let number: i64 = sqlx::query_scalar(
+        "INSERT INTO counter (guild, last) VALUES ($1, 1) \
+         ON CONFLICT (guild) DO UPDATE SET last = counter.last + 1 RETURNING last",
+    )
+    .bind(guild)
+    .fetch_one(connection)
+    .await?;
+    if number > LAST_NUMBER {
+        return Err(StoreError::Conflict(
+            "all incident numbers of this guild are used up".to_owned(),
+        ));
+    }
+    Ok(number)
+}
+
+async fn insert(
+    connection: &mut SqliteConnection,
+    guild: &str,
+    number: i64,
+    new: &NewIncident,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO incident (guild, number, opening, channel, parent_channel, thread, private, \
+         status, severity, severity_by, title, service, environment, locale, reporter, report, \
+         symptoms, error_signatures, root_cause, cause_confirmed, ruled_out, prevention, source, \
+         started_at, reported_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'investigating', $8, $9, $10, $11, $12, $13, $14, $15, \
+         $16, $17, '', 0, '[]', '', 'discord', $18, $19, $19)",
+    )
+    .bind(guild)
+    .bind(number)
+    .bind(&new.opening)
+    .bind(&new.channel)
+    .bind(new.parent_channel.as_deref())
+    .bind(new.thread.as_deref())
+    .bind(i64::from(new.private))
+    .bind(new.severity.map(|severity| i64::from(severity.number())))
+    .bind(new.severity_by.as_deref())
+    .bind(storable(&new.title))
+    .bind(optional_storable(new.service.as_deref()))
+    .bind(optional_storable(new.environment.as_deref()))
+    .bind(new.locale.code())
+    .bind(storable(&new.reporter))
+    .bind(document(&new.report)?)
+    .bind(document(&new.symptoms)?)
+    .bind(document(&new.error_signatures)?)
+    .bind(optional_millis(new.started_at))
+    .bind(millis(new.reported_at))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// One incident, whoever asks: the caller has checked.
+pub(super) async fn load(
+    connection: &mut SqliteConnection,
+    guild: &str,
+    id: IncidentId,
+) -> Result<Incident, StoreError> {
+    let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+        "{COLUMNS} i.guild = $1 AND i.number = $2"
+    )))
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .fetch_one(connection)
+    .await?;
+    read(&row)
+}
+
+fn read(row: &SqliteRow) -> Result<Incident, StoreError> {
+    let record: String = row.try_get("record")?;
+    let status: String = row.try_get("status")?;
+    let severity: Option<i64> = row.try_get("severity")?;
+    let locale: String = row.try_get("locale")?;
+    let report: Option<String> = row.try_get("report")?;
+    Ok(Incident {
+        past: serde_json::from_str(&record)?,
+        guild: row.try_get("guild")?,
+        channel: row.try_get("channel")?,
+        parent_channel: row.try_get("parent_channel")?,
+        thread: row.try_get("thread")?,
+        headline: row.try_get("headline")?,
+        private: row.try_get::<i64, _>("private")? != 0,
+        status: Status::parse(&status)
+            .ok_or_else(|| StoreError::Corrupt(Some("an unknown status".into())))?,
+        severity: severity.and_then(|number| Severity::parse(&number.to_string())),
+        severity_by: row.try_get("severity_by")?,
+        locale: Locale::from_discord(&locale),
+        report: report.as_deref().map(serde_json::from_str).transpose()?,
+        reporter: row.try_get("reporter")?,
+        lead: row.try_get("lead")?,
+        detected_at: optional_timestamp(row.try_get("detected_at")?)?,
+        reported_at: optional_timestamp(row.try_get("reported_at")?)?,
+        acknowledged_at: optional_timestamp(row.try_get("acknowledged_at")?)?,
+        mitigated_at: optional_timestamp(row.try_get("mitigated_at")?)?,
+        updated_at: timestamp(row.try_get("updated_at")?)?,
+    })
+}
+
+/// What the history says of a change. Long documents are named, not repeated.
+fn described(change: &Change) -> Result<(String, Value), StoreError> {
+    if let Change::Report(report) = change {
+        return Ok((
+            "report".to_owned(),
+            json!({ "thread_messages": report.thread.len(), "attachments": report.attachments.len() }),
+        ));
+    }
+    let value = serde_json::to_value(change)?;
+    let what = value
+        .get("what")
+        .and_then(Value::as_str)
+        .unwrap_or("change")
+        .to_owned();
+    let detail = value.get("to").cloned().unwrap_or(Value::Null);
+    Ok((what, json!({ "to": detail })))
+}
+
+/// Adds to the history.
+pub(super) async fn note(
+    connection: &mut SqliteConnection,
+    guild: &str,
+    id: IncidentId,
+    at: Timestamp,
+    by: &str,
+    what: &str,
+    detail: &Value,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO incident_event (guild, number, seq, at, by_whom, what, detail) \
+         SELECT $1, $2, coalesce(max(seq), 0) + 1, $3, $4, $5, $6 FROM incident_event \
+         WHERE guild = $1 AND number = $2",
+    )
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .bind(millis(at))
+    .bind(storable(by))
+    .bind(what)
+    .bind(document(detail)?)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Says that the row changed.
+pub(super) async fn touch(
+    connection: &mut SqliteConnection,
+    guild: &str,
+    id: IncidentId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE incident SET updated_at = max(updated_at, $3) WHERE guild = $1 AND number = $2",
+    )
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .bind(millis(at))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn apply(
+    connection: &mut SqliteConnection,
+    guild: &str,
+    id: IncidentId,
+    by: &str,
+    at: Timestamp,
+    change: &Change,
+) -> Result<(), StoreError> {
+    macro_rules! set {
+        ($assignment:literal $(, $value:expr)*) => {
+            sqlx::query(concat!(
+                "UPDATE incident SET ", $assignment, " WHERE guild = $1 AND number = $2"
+            ))
+            .bind(guild)
+            .bind(i64::from(id.number()))
+            $(.bind($value))*
+        };
+    }
+    let other = |id: &Option<IncidentId>| id.map(|id| i64::from(id.number()));
+    if let Change::DuplicateOf(Some(other)) | Change::Parent(Some(other)) = change
+        && *other == id
+    {
+        return Err(StoreError::Conflict(format!(
+            "{id} cannot stand under itself"
+        )));
+    }
+    let query = match change {
+        Change::Title(title) => set!("title = $3", storable(title)),
+        Change::Service(service) => {
+            set!("service = $3", optional_storable(service.as_deref()))
+        }
+        Change::Environment(environment) => {
+            set!(
+                "environment = $3",
+                optional_storable(environment.as_deref())
+            )
+        }
+        Change::Severity(severity) => set!(
+            "severity = $3, severity_by = $4",
+            i64::from(severity.number()),
+            storable(by)
+        ),
+        Change::SeverityProposed(severity) => set!(
+            "severity = CASE WHEN severity_by IS NULL THEN $3 ELSE severity END",
+            i64::from(severity.number())
+        ),
+        Change::Status(status) => set!(
+            "status = $3, \
+             mitigated_at = CASE WHEN $3 IN ('mitigated', 'resolved') THEN coalesce(mitigated_at, $4) ELSE mitigated_at END, \
+             resolved_at = CASE WHEN $3 IN ('resolved', 'closed', 'false_alarm') THEN coalesce(resolved_at, $4) \
+                                WHEN $3 IN ('investigating', 'fixing', 'mitigated') THEN NULL ELSE resolved_at END",
+            status.word(),
+            millis(at)
+        ),
+        Change::Report(report) => set!("report = $3", document(report)?),
+        Change::Symptoms(symptoms) => set!("symptoms = $3", document(symptoms)?),
+        Change::ErrorSignatures(signatures) => {
+            set!("error_signatures = $3", document(signatures)?)
+        }
+        Change::Prevention(prevention) => set!("prevention = $3", storable(prevention)),
+        Change::Thread(thread) => set!("thread = $3", thread.as_deref()),
+        Change::Headline(headline) => set!("headline = $3", headline.as_deref()),
+        Change::Lead(lead) => set!(
+            "lead = $3, acknowledged_at = CASE WHEN $3 IS NULL THEN acknowledged_at \
+             ELSE coalesce(acknowledged_at, $4) END",
+            lead.as_deref(),
+            millis(at)
+        ),
+        Change::StartedAt(at) => set!("started_at = $3", optional_millis(*at)),
+        Change::DetectedAt(at) => set!("detected_at = $3", optional_millis(*at)),
+        Change::AcknowledgedAt(at) => set!("acknowledged_at = $3", optional_millis(*at)),
+        Change::MitigatedAt(at) => set!("mitigated_at = $3", optional_millis(*at)),
+        Change::ResolvedAt(at) => set!("resolved_at = $3", optional_millis(*at)),
+        Change::DuplicateOf(id) => set!("duplicate_of = $3", other(id)),
+        Change::Parent(id) => set!("parent = $3", other(id)),
+        Change::Private(private) => set!("private = $3", i64::from(*private)),
+    };
+    query.execute(connection).await?;
+    Ok(())
+}

@@ -1,0 +1,367 @@
+//! The store: incidents, what was tried, analyses, ticks, posts, services. SQL and nothing else.
+//!
+//! Wanted: what was acknowledged is never lost (`synchronous=FULL`, one commit before the answer);
+//! a guild never sees another's rows, and what was reported in a private channel is seen from
+//! there alone, because every query takes a [`Scope`]; a job that runs twice stores once, because
+//! what it creates is keyed.
+//!
+//! One database, chosen by URL. SQLite has one connection that writes, in `BEGIN IMMEDIATE`
+//! transactions (a deferred one that reads first fails at once where another writes), and a pool
+//! that reads. Writers therefore queue in the process, first come first served, instead of
+//! polling for SQLite's lock. Statements use `$1` and the shapes that PostgreSQL shares; what only
+//! one dialect can say (JSON documents, full text) stands in the migrations' views and tables.
+//!
+//! Deliberately absent: decisions. What counts as the same fix, who may do what, when something is
+//! asked again: other parts say so, and the store keeps what they said. It reads no clock either,
+//! times are given to it.
+
+mod analyses;
+mod attempts;
+mod error;
+mod incidents;
+mod past;
+mod posts;
+mod seen;
+mod services;
+mod ticks;
+mod words;
+
+pub use analyses::{Measures, StoredAnalysis};
+pub use attempts::{Attempt, Resolution};
+pub use error::StoreError;
+pub use incidents::{Change, Event, Filter, Incident, NewIncident};
+pub use past::{Entry, PutOutcome, StoredRecord};
+pub use posts::{Intended, Post, PostKey};
+pub use ticks::Tick;
+
+use crate::incident::IncidentId;
+use jiff::Timestamp;
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+
+/// `PREC`, in the header of our database files, so that no other program's file is migrated.
+const APPLICATION_ID: i64 = 0x5052_4543;
+/// How long a statement waits for another process's lock, and a caller for a connection.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Connections that read.
+const READERS: u32 = 4;
+
+/// Rows that may be seen: those of the guild that are not private, or whose channel or thread is
+/// the scope's. `$1` is the guild, `$2` the channel.
+macro_rules! visible {
+    () => {
+        "guild = $1 AND (private = 0 OR channel = $2 OR thread = $2)"
+    };
+}
+pub(crate) use visible;
+
+/// From where something is asked: every query takes one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// The guild's id; `local` for the command line.
+    pub guild: String,
+    /// The channel's id. Asked from a public thread, its parent's (who sees the parent sees the
+    /// thread); from a private thread, the thread's own. Empty: public rows only.
+    pub channel: String,
+}
+
+impl Scope {
+    /// A scope.
+    pub fn new(guild: impl Into<String>, channel: impl Into<String>) -> Self {
+        Self {
+            guild: guild.into(),
+            channel: channel.into(),
+        }
+    }
+
+    /// What everybody in the guild may see.
+    pub fn public(guild: impl Into<String>) -> Self {
+        Self::new(guild, "")
+    }
+}
+
+/// The database.
+#[derive(Clone, Debug)]
+pub struct Store {
+    writer: SqlitePool,
+    reader: SqlitePool,
+    file: Option<PathBuf>,
+}
+
+impl Store {
+    /// Opens the database that `url` names, creates it where it is missing, and brings its tables
+    /// up to date.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotSupported`] for `postgres://`, [`StoreError::Invalid`] for any other URL
+    /// that is not `sqlite://...`, [`StoreError::Corrupt`], [`StoreError::Newer`] and
+    /// [`StoreError::Foreign`] for a file that is not ours to use, [`StoreError::Unavailable`]
+    /// where it cannot be opened.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Err(StoreError::NotSupported(
+                "PostgreSQL is not supported yet in this version: set DATABASE_URL to a file, such as sqlite://precedent.db",
+            ));
+        }
+        if !url.starts_with("sqlite:") {
+            return Err(StoreError::Invalid(
+                "DATABASE_URL must begin with sqlite://, such as sqlite://precedent.db".to_owned(),
+            ));
+        }
+        let options = SqliteConnectOptions::from_str(url)
+            .map_err(|error| StoreError::Unavailable(Some(error)))?
+            .create_if_missing(true)
+            .busy_timeout(BUSY_TIMEOUT)
+            .foreign_keys(true)
+            // Overwrites what is deleted where that costs no further page: *forget* means it.
+            .pragma("secure_delete", "FAST")
+            // Statements are logged by whoever called, without their values.
+            .disable_statement_logging();
+        let in_memory = url.contains(":memory:");
+        let file = (!in_memory).then(|| options.get_filename().to_owned());
+        if let Some(file) = &file {
+            refuse_foreign(file, &options).await?;
+        }
+
+        let writer = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(BUSY_TIMEOUT)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_before_acquire(false)
+            .connect_with(
+                options
+                    .clone()
+                    .journal_mode(SqliteJournalMode::Wal)
+                    .synchronous(SqliteSynchronous::Full)
+                    // The log is cut back after a burst instead of staying as large as it ever was.
+                    .pragma("journal_size_limit", "16777216"),
+            )
+            .await?;
+        sqlx::query("PRAGMA application_id = 1347568963")
+            .execute(&writer)
+            .await?;
+        MIGRATIONS.run(&writer).await?;
+        migrate_queue(&writer).await?;
+
+        let reader = if in_memory {
+            // A database in memory belongs to its one connection.
+            writer.clone()
+        } else {
+            SqlitePoolOptions::new()
+                .max_connections(READERS)
+                .acquire_timeout(BUSY_TIMEOUT)
+                .idle_timeout(Duration::from_secs(60))
+                .test_before_acquire(false)
+                .connect_lazy_with(options.pragma("query_only", "ON"))
+        };
+        Ok(Self {
+            writer,
+            reader,
+            file,
+        })
+    }
+
+    /// Closes every connection. What is called afterwards fails with [`StoreError::Unavailable`].
+    pub async fn close(&self) {
+        self.reader.close().await;
+        self.writer.close().await;
+    }
+
+    /// The connections that read: recall searches with them.
+    pub fn read_pool(&self) -> &SqlitePool {
+        &self.reader
+    }
+
+    /// The one connection that writes: the queue of jobs shares it.
+    pub fn write_pool(&self) -> &SqlitePool {
+        &self.writer
+    }
+
+    /// The database's file; `None` in memory.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Whether a commit goes through now: what `/readyz` and `precedent check` ask.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps it from writing.
+    pub async fn probe(&self) -> Result<(), StoreError> {
+        let mut tx = self.write().await?;
+        sqlx::query("INSERT INTO seen (event, at) VALUES ('probe', 0) ON CONFLICT (event) DO UPDATE SET at = 0")
+            .execute(&mut *tx)
+            .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Reads every page and index: what `precedent check` does once.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Corrupt`] where something does not fit together.
+    pub async fn check_integrity(&self) -> Result<(), StoreError> {
+        let verdict: String = sqlx::query_scalar("PRAGMA quick_check(1)")
+            .fetch_one(&self.writer)
+            .await?;
+        if verdict == "ok" {
+            Ok(())
+        } else {
+            Err(StoreError::Corrupt(Some(verdict.into())))
+        }
+    }
+
+    /// A transaction that writes.
+    async fn write(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
+        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    }
+}
+
+/// Refuses a file that another program made, before anything in it is changed.
+async fn refuse_foreign(file: &Path, options: &SqliteConnectOptions) -> Result<(), StoreError> {
+    if std::fs::metadata(file).map_or(0, |metadata| metadata.len()) == 0 {
+        return Ok(());
+    }
+    let mut connection = options.clone().create_if_missing(false).connect().await?;
+    let id: i64 = sqlx::query_scalar("PRAGMA application_id")
+        .fetch_one(&mut connection)
+        .await?;
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_master")
+        .fetch_one(&mut connection)
+        .await?;
+    connection.close().await?;
+    if tables > 0 && id != APPLICATION_ID {
+        return Err(StoreError::Foreign);
+    }
+    Ok(())
+}
+
+async fn migrate_queue(writer: &SqlitePool) -> Result<(), StoreError> {
+    use riverqueue::migrate::SqliteMigrator;
+    let queue = |error: riverqueue::migrate::Error| StoreError::Corrupt(Some(Box::new(error)));
+    let migrator = SqliteMigrator::new(writer.clone());
+    let known = SqliteMigrator::all_versions().len();
+    if migrator.existing_versions().await.map_err(queue)?.len() > known {
+        return Err(StoreError::Newer);
+    }
+    migrator.migrate_up().await.map_err(queue)?;
+    Ok(())
+}
+
+/// Unix milliseconds, as stored.
+fn millis(at: Timestamp) -> i64 {
+    at.as_millisecond()
+}
+
+fn optional_millis(at: Option<Timestamp>) -> Option<i64> {
+    at.map(millis)
+}
+
+/// Back from unix milliseconds.
+fn timestamp(millis: i64) -> Result<Timestamp, StoreError> {
+    Timestamp::from_millisecond(millis).map_err(|error| StoreError::Corrupt(Some(Box::new(error))))
+}
+
+fn optional_timestamp(millis: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
+    millis.map(timestamp).transpose()
+}
+
+fn incident_id(number: i64) -> Result<IncidentId, StoreError> {
+    u32::try_from(number)
+        .ok()
+        .and_then(IncidentId::new)
+        .ok_or_else(|| StoreError::Corrupt(Some("a number that is no incident's".into())))
+}
+
+/// A text as it is stored: without NUL, which PostgreSQL refuses and SQLite's functions stop at.
+fn storable(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') {
+        Cow::Owned(text.replace('\0', ""))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn optional_storable(text: Option<&str>) -> Option<Cow<'_, str>> {
+    text.map(storable)
+}
+
+/// A document as JSON text, its strings without NUL.
+fn document<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
+    let json = serde_json::to_string(value)
+        .map_err(|error| StoreError::Invalid(format!("it cannot be written as JSON: {error}")))?;
+    // serde_json writes NUL as \u0000, and a backslash before it as two.
+    if !json.contains("\\u0000") {
+        return Ok(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json.as_str();
+    while let Some(at) = rest.find('\\') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        if let Some(after) = from.strip_prefix("\\u0000") {
+            rest = after;
+        } else {
+            let mut chars = from.chars();
+            out.extend(chars.by_ref().take(2));
+            rest = chars.as_str();
+        }
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Fails with [`StoreError::NotFound`] where the incident may not be seen from the scope.
+async fn must_see(
+    connection: &mut SqliteConnection,
+    scope: &Scope,
+    id: IncidentId,
+) -> Result<(), StoreError> {
+    let found: Option<i64> = sqlx::query_scalar(concat!(
+        "SELECT 1 FROM incident WHERE ",
+        visible!(),
+        " AND number = $3"
+    ))
+    .bind(&scope.guild)
+    .bind(&scope.channel)
+    .bind(i64::from(id.number()))
+    .fetch_optional(connection)
+    .await?;
+    found.map(|_| ()).ok_or(StoreError::NotFound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_lose_nul_and_nothing_else() {
+        for text in [
+            "a\0b",
+            "\0",
+            "back\\slash\0",
+            "\\u0000 written out",
+            "\\\0\\",
+            "超时\0\"",
+            "",
+        ] {
+            let json = document(text).expect("a string is JSON");
+            let back: String = serde_json::from_str(&json).expect("still JSON");
+            assert_eq!(back, text.replace('\0', ""), "{text:?} as {json}");
+        }
+    }
+
+    #[test]
+    fn the_application_id_is_what_the_pragma_sets() {
+        assert_eq!(APPLICATION_ID, 1_347_568_963);
+    }
+}

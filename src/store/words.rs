@@ -1,0 +1,139 @@
+//! The words of an incident, as the full-text index holds them.
+//!
+//! Wanted: recall and index speak of the same tokens ([`crate::incident::words::tokens`]), and the
+//! index changes in the transaction that changes the record.
+
+use super::StoreError;
+use crate::incident::words::tokens;
+use crate::incident::{IncidentId, PastIncident};
+use sqlx::SqliteConnection;
+
+/// Tokens kept of one field. A pasted log of a megabyte is found by its beginning; the record
+/// keeps all of it.
+const TOKENS_A_FIELD: usize = 4_000;
+/// Bytes read of one field to find them.
+const BYTES_A_FIELD: usize = 64 * 1024;
+
+/// Indexes an incident as it stands, in place of what was indexed before.
+pub(super) async fn index(
+    connection: &mut SqliteConnection,
+    guild: &str,
+    id: IncidentId,
+) -> Result<(), StoreError> {
+    let (row, record): (i64, String) =
+        sqlx::query_as("SELECT id, record FROM past_incident WHERE guild = $1 AND number = $2")
+            .bind(guild)
+            .bind(i64::from(id.number()))
+            .fetch_one(&mut *connection)
+            .await?;
+    let past: PastIncident = serde_json::from_str(&record)?;
+    index_record(connection, guild, row, &past).await
+}
+
+/// Indexes a record under its row.
+pub(super) async fn index_record(
+    connection: &mut SqliteConnection,
+    guild: &str,
+    row: i64,
+    past: &PastIncident,
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM incident_words WHERE rowid = $1")
+        .bind(row)
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query(
+        "INSERT INTO incident_words (rowid, guild, title, symptoms, signatures, cause, rest) \
+         VALUES ($1, 'g' || lower(hex($2)), $3, $4, $5, $6, $7)",
+    )
+    .bind(row)
+    .bind(guild)
+    .bind(field([past.title.as_str()]))
+    .bind(field(past.symptoms.iter().map(String::as_str)))
+    .bind(field(past.error_signatures.iter().map(String::as_str)))
+    .bind(field([past.root_cause.as_str()]))
+    .bind(field(
+        past.service
+            .as_deref()
+            .into_iter()
+            .chain(past.attempts.iter().map(|attempt| attempt.fix.as_str()))
+            .chain(past.ruled_out.iter().map(String::as_str)),
+    ))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Removes an incident's words.
+pub(super) async fn remove(
+    connection: &mut SqliteConnection,
+    guild: &str,
+    id: IncidentId,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "DELETE FROM incident_words WHERE rowid IN \
+         (SELECT id FROM incident WHERE guild = $1 AND number = $2)",
+    )
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn field<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut out = String::new();
+    let mut count = 0;
+    let mut bytes = 0;
+    for text in texts {
+        let text = beginning(text, BYTES_A_FIELD - bytes);
+        bytes += text.len();
+        for token in tokens(text) {
+            if count == TOKENS_A_FIELD {
+                return out;
+            }
+            if count > 0 {
+                out.push(' ');
+            }
+            out.push_str(&token);
+            count += 1;
+        }
+    }
+    out
+}
+
+/// The first bytes of a text, cut between characters.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_tokens_between_spaces() {
+        for (texts, expected) in [
+            (
+                vec!["HikariPool-1 timed out"],
+                "hikaripool hikari pool 1 timed out",
+            ),
+            (vec!["数据库", "max_pool"], "数据 据库 max_pool max pool"),
+            (vec![], ""),
+            (vec!["", "!!"], ""),
+        ] {
+            assert_eq!(field(texts.clone()), expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_megabyte_is_indexed_by_its_beginning() {
+        let text = "超时 timeout ".repeat(100_000);
+        assert_eq!(field([text.as_str()]).split(' ').count(), TOKENS_A_FIELD);
+        assert_eq!(beginning("超时", 4), "超");
+        assert_eq!(beginning("超时", 0), "");
+    }
+}

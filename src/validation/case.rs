@@ -1,0 +1,39 @@
+//! What an answer is checked against: everything the model was given, and what people said.
+
+use crate::incident::{
+    FailureClass, FixAttempt, IncidentId, Locale, Memory, Registry, Report, Severity,
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The input of validation beside the proposal. Stored with the analysis, so that a stored answer
+/// is read back through the same rules and gives the same result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// The time of the run: the core reads no clock.
+    pub now: Timestamp,
+    /// The language of sentences that the core itself writes.
+    pub locale: Locale,
+    /// What is seen today.
+    pub report: Report,
+    /// Canonical name of the service at hand, resolved by registry, never by the model (R5).
+    pub service: Option<String>,
+    /// The services of the guild.
+    pub registry: Registry,
+    /// The severity that a person set; the model never lowers it (R30).
+    pub severity: Option<Severity>,
+    /// What the heuristics would propose, used where neither a person nor the model says one.
+    pub severity_proposed: Severity,
+    /// What was recalled.
+    pub memory: Memory,
+    /// What was tried in this incident.
+    pub attempts: Vec<FixAttempt>,
+    /// The number of the incident at hand: never recalled, never cited as history.
+    pub incident: Option<IncidentId>,
+    /// The kind of failure that the report shows; its standard checks fill a short checklist.
+    pub failure_class: FailureClass,
+    /// Who notices what, in the report's own words; fills the update where the model says nothing.
+    pub impact: Option<String>,
+    /// Since when, in the report's own words.
+    pub since: Option<String>,
+}

@@ -1,0 +1,1194 @@
+//! The store, memory and import through real SQLite files.
+
+#![allow(clippy::unwrap_used)]
+
+use jiff::Timestamp;
+use precedent::incident::proposal::Proposal;
+use precedent::incident::words::tokens;
+use precedent::incident::{
+    Engine, FailureClass, FixAttempt, IncidentId, Locale, Memory, Outcome, PastIncident, Registry,
+    Report, Route, Service, Severity, Status, Tier,
+};
+use precedent::jobs::remember::{ImportOptions, ImportReport, Whose, export, import};
+use precedent::memory::{Found, Query, Sqlite};
+use precedent::store::{
+    Change, Entry, Filter, Incident, Measures, NewIncident, PostKey, PutOutcome, Resolution, Scope,
+    Store, StoreError,
+};
+use precedent::validation::Correction;
+use precedent::validation::case::Case;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_750_000_000 + seconds).unwrap()
+}
+
+fn id(number: u32) -> IncidentId {
+    IncidentId::new(number).unwrap()
+}
+
+fn url(folder: &Path) -> String {
+    format!("sqlite://{}", folder.join("precedent.db").display())
+}
+
+async fn fresh() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&url(folder.path())).await.unwrap();
+    (folder, store)
+}
+
+fn new_incident(opening: &str) -> NewIncident {
+    NewIncident {
+        opening: opening.to_owned(),
+        channel: "c1".to_owned(),
+        parent_channel: None,
+        thread: None,
+        private: false,
+        title: "intermittent 503s".to_owned(),
+        service: Some("payments-api".to_owned()),
+        environment: None,
+        severity: Some(Severity::Sev3),
+        severity_by: None,
+        locale: Locale::En,
+        report: Report::from_text("payments-api answers 503"),
+        reporter: "u1".to_owned(),
+        symptoms: vec!["HTTP 503 at checkout".to_owned()],
+        error_signatures: vec!["upstream rate limit exceeded".to_owned()],
+        started_at: None,
+        reported_at: at(0),
+    }
+}
+
+fn past(title: &str, service: Option<&str>) -> PastIncident {
+    PastIncident {
+        service: service.map(str::to_owned),
+        resolved_at: Some(at(0)),
+        ..PastIncident::new(id(1), title)
+    }
+}
+
+fn entry(number: Option<u32>, past: PastIncident) -> Entry {
+    Entry {
+        id: number.map(id),
+        past,
+        private_to: None,
+    }
+}
+
+async fn put(store: &Store, guild: &str, entry: Entry) -> PutOutcome {
+    store
+        .put_past(guild, &[entry], at(0), false)
+        .await
+        .unwrap()
+        .remove(0)
+}
+
+async fn recall(store: &Store, scope: &Scope, text: &str, service: Option<&str>) -> Found {
+    let registry = store.services(&scope.guild).await.unwrap();
+    Sqlite::new(store.read_pool().clone())
+        .recall(&Query {
+            guild: &scope.guild,
+            channel: &scope.channel,
+            words: &tokens(text),
+            service,
+            registry: &registry,
+            own: None,
+            limit: 0,
+        })
+        .await
+        .unwrap()
+}
+
+fn titles(found: &Found) -> Vec<&str> {
+    found
+        .candidates
+        .iter()
+        .map(|past| past.title.as_str())
+        .collect()
+}
+
+// ---- opening -----------------------------------------------------------------------------------
+
+#[tokio::test]
+async fn databases_that_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let garbled = folder.path().join("garbled.db");
+    std::fs::write(
+        &garbled,
+        "not a database, but longer than a header ".repeat(40),
+    )
+    .unwrap();
+    let foreign = folder.path().join("foreign.db");
+    {
+        use sqlx::{ConnectOptions, Connection};
+        let mut connection = sqlx::sqlite::SqliteConnectOptions::new()
+            .filename(&foreign)
+            .create_if_missing(true)
+            .connect()
+            .await
+            .unwrap();
+        sqlx::query("CREATE TABLE theirs (x)")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        connection.close().await.unwrap();
+    }
+    for (url, sentence) in [
+        (
+            "postgres://user:secret@host/db".to_owned(),
+            "PostgreSQL is not supported yet in this version: set DATABASE_URL to a file, such as sqlite://precedent.db",
+        ),
+        (
+            "mysql://user:secret@host/db".to_owned(),
+            "DATABASE_URL must begin with sqlite://, such as sqlite://precedent.db",
+        ),
+        (
+            format!("sqlite://{}", garbled.display()),
+            "the database is damaged or is not a database: restore a backup or move the file away",
+        ),
+        (
+            format!("sqlite://{}", foreign.display()),
+            "the database file belongs to another program: name another file in DATABASE_URL",
+        ),
+        (
+            format!(
+                "sqlite://{}",
+                folder.path().join("no/such/folder.db").display()
+            ),
+            "the database cannot be reached or written",
+        ),
+    ] {
+        let error = Store::open(&url).await.expect_err(&url);
+        assert_eq!(error.to_string(), sentence);
+        assert!(!format!("{error}").contains("secret"));
+    }
+    assert!(
+        std::fs::read(&garbled)
+            .unwrap()
+            .starts_with(b"not a database"),
+        "a refused file is left alone"
+    );
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused() {
+    let (folder, store) = fresh().await;
+    sqlx::query(
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+         VALUES (9999, 'from the future', 1, x'00', 0)",
+    )
+    .execute(store.write_pool())
+    .await
+    .unwrap();
+    store.close().await;
+    let error = Store::open(&url(folder.path())).await.unwrap_err();
+    assert!(matches!(error, StoreError::Newer), "{error:?}");
+}
+
+#[tokio::test]
+async fn writes_are_durable_and_foreign_keys_hold() {
+    let (_folder, store) = fresh().await;
+    for (pragma, expected) in [
+        ("PRAGMA synchronous", "2"),
+        ("PRAGMA journal_mode", "wal"),
+        ("PRAGMA foreign_keys", "1"),
+        ("PRAGMA busy_timeout", "5000"),
+    ] {
+        let row = sqlx::query(sqlx::AssertSqlSafe(pragma))
+            .fetch_one(store.write_pool())
+            .await
+            .unwrap();
+        let value = sqlx::Row::try_get::<i64, _>(&row, 0)
+            .map(|number| number.to_string())
+            .unwrap_or_else(|_| sqlx::Row::get::<String, _>(&row, 0));
+        assert_eq!(value, expected, "{pragma}");
+    }
+    store.probe().await.unwrap();
+    store.check_integrity().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_closed_store_is_unavailable_and_memory_fails_instead_of_being_empty() {
+    let (_folder, store) = fresh().await;
+    let memory = Sqlite::new(store.read_pool().clone());
+    store.close().await;
+    let error = store
+        .open_incident("g", &new_incident("i1"))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)) && error.is_transient());
+    let registry = Registry::default();
+    let query = Query {
+        guild: "g",
+        channel: "",
+        words: &tokens("timeout"),
+        service: None,
+        registry: &registry,
+        own: None,
+        limit: 0,
+    };
+    assert!(memory.recall(&query).await.is_err());
+}
+
+// ---- numbers and restart -----------------------------------------------------------------------
+
+#[tokio::test]
+async fn numbers_count_per_guild_and_never_come_again() {
+    let (_folder, store) = fresh().await;
+    let one = store.open_incident("g1", &new_incident("a")).await.unwrap();
+    let two = store.open_incident("g1", &new_incident("b")).await.unwrap();
+    let other = store.open_incident("g2", &new_incident("a")).await.unwrap();
+    assert_eq!((one.id(), two.id(), other.id()), (id(1), id(2), id(1)));
+    // The same opening is the same incident.
+    let again = store.open_incident("g1", &new_incident("b")).await.unwrap();
+    assert_eq!(again, two);
+    // A forgotten number is not given out again.
+    let scope = Scope::new("g1", "c1");
+    store.forget(&scope, id(2)).await.unwrap();
+    assert!(matches!(
+        store.incident(&scope, id(2)).await,
+        Err(StoreError::NotFound)
+    ));
+    let three = store.open_incident("g1", &new_incident("c")).await.unwrap();
+    assert_eq!(three.id(), id(3));
+    // An import with a higher number moves the counter, one with a lower does not.
+    assert_eq!(
+        put(&store, "g1", entry(Some(40), past("old", None))).await,
+        PutOutcome::Added(id(40))
+    );
+    assert_eq!(
+        put(&store, "g1", entry(Some(7), past("older", None))).await,
+        PutOutcome::Added(id(7))
+    );
+    let next = store.open_incident("g1", &new_incident("d")).await.unwrap();
+    assert_eq!(next.id(), id(41));
+    // One that would leave no numbers is refused.
+    assert!(matches!(
+        put(&store, "g1", entry(Some(999_999_999), past("x", None))).await,
+        PutOutcome::Refused(_)
+    ));
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_restart() {
+    let (folder, store) = fresh().await;
+    let scope = Scope::new("g", "c1");
+    let incident = store.open_incident("g", &new_incident("a")).await.unwrap();
+    store
+        .set_service("g", &service("payments-api", &["the till"]))
+        .await
+        .unwrap();
+    store.close().await;
+    let store = Store::open(&url(folder.path())).await.unwrap();
+    assert_eq!(store.incident(&scope, id(1)).await.unwrap(), incident);
+    assert_eq!(
+        store.services("g").await.unwrap().resolve("the till"),
+        Some("payments-api")
+    );
+}
+
+// ---- who sees what -----------------------------------------------------------------------------
+
+#[tokio::test]
+async fn guilds_and_private_channels_never_see_each_other() {
+    let (_folder, store) = fresh().await;
+    let private = NewIncident {
+        channel: "secret".to_owned(),
+        thread: Some("secret-thread".to_owned()),
+        private: true,
+        title: "leak in vault".to_owned(),
+        service: Some("vault".to_owned()),
+        ..new_incident("a")
+    };
+    store.open_incident("g1", &private).await.unwrap();
+    let resolution = Resolution {
+        root_cause: Some("vault token leaked".to_owned()),
+        ..Resolution::default()
+    };
+    let inside = Scope::new("g1", "secret");
+    store
+        .resolve(&inside, id(1), &resolution, "u", at(60))
+        .await
+        .unwrap();
+    put(
+        &store,
+        "g2",
+        entry(Some(1), past("vault leak elsewhere", Some("vault"))),
+    )
+    .await;
+
+    for (scope, sees) in [
+        (Scope::new("g1", "secret"), true),
+        (Scope::new("g1", "secret-thread"), true),
+        (Scope::new("g1", "c1"), false),
+        (Scope::public("g1"), false),
+        (Scope::new("g2", "secret"), false),
+        (Scope::new("", "secret"), false),
+    ] {
+        let list = store.list(&scope, &Filter::default()).await.unwrap();
+        let titles_listed: Vec<&str> = list.iter().map(|i| i.past.title.as_str()).collect();
+        let found = recall(&store, &scope, "vault token leak", Some("vault")).await;
+        let records = store.records(&scope, None, 10).await.unwrap();
+        if scope.guild == "g2" {
+            assert_eq!(titles_listed, ["vault leak elsewhere"]);
+            assert_eq!(titles(&found), ["vault leak elsewhere"]);
+            continue;
+        }
+        let incident = store.incident(&scope, id(1)).await;
+        assert_eq!(incident.is_ok(), sees, "{scope:?}");
+        assert_eq!(titles_listed.len(), usize::from(sees), "{scope:?}");
+        assert_eq!(titles(&found).len(), usize::from(sees), "{scope:?}");
+        assert_eq!(found.searched, u64::from(sees), "{scope:?}");
+        assert_eq!(found.on_service, u64::from(sees), "{scope:?}");
+        assert_eq!(records.len(), usize::from(sees), "{scope:?}");
+        // What may not be seen may not be changed, or its history read, either.
+        if !sees {
+            let by = "x";
+            let gone = |error: StoreError| assert!(matches!(error, StoreError::NotFound));
+            gone(
+                store
+                    .update(&scope, id(1), by, at(1), &[Change::Private(false)])
+                    .await
+                    .unwrap_err(),
+            );
+            gone(store.forget(&scope, id(1)).await.unwrap_err());
+            gone(store.history(&scope, id(1)).await.unwrap_err());
+            gone(store.attempts(&scope, id(1)).await.unwrap_err());
+            gone(store.analyses(&scope, id(1)).await.unwrap_err());
+            gone(store.posts_of(&scope, id(1)).await.unwrap_err());
+            gone(store.ticks(&scope, id(1), 1).await.unwrap_err());
+            gone(
+                store
+                    .confirm_cause(&scope, id(1), "x", by, at(1))
+                    .await
+                    .unwrap_err(),
+            );
+        }
+    }
+    // Its service is not shown by being registered, and an import does not share it.
+    assert_eq!(store.services("g1").await.unwrap().resolve("vault"), None);
+    put(&store, "g1", entry(Some(1), past("replaced", None))).await;
+    assert!(store.incident(&Scope::public("g1"), id(1)).await.is_err());
+    // Shared, everybody in the guild sees it.
+    store
+        .update(&inside, id(1), "u", at(2), &[Change::Private(false)])
+        .await
+        .unwrap();
+    assert!(store.incident(&Scope::public("g1"), id(1)).await.is_ok());
+    // A private incident that could be seen from nowhere or everywhere is none.
+    let nowhere = NewIncident {
+        channel: String::new(),
+        private: true,
+        ..new_incident("z")
+    };
+    assert!(matches!(
+        store.open_incident("g1", &nowhere).await,
+        Err(StoreError::Invalid(_))
+    ));
+}
+
+// ---- an incident's life ------------------------------------------------------------------------
+
+#[tokio::test]
+async fn what_people_say_wins_and_times_are_set_once() {
+    let (_folder, store) = fresh().await;
+    let scope = Scope::new("g", "c1");
+    store.open_incident("g", &new_incident("a")).await.unwrap();
+    let update = async |by: &str, seconds: i64, changes: &[Change]| -> Incident {
+        store
+            .update(&scope, id(1), by, at(seconds), changes)
+            .await
+            .unwrap()
+    };
+    let proposed = update("code", 1, &[Change::SeverityProposed(Severity::Sev2)]).await;
+    assert_eq!(
+        (proposed.severity, proposed.severity_by),
+        (Some(Severity::Sev2), None)
+    );
+    update("u1", 2, &[Change::Severity(Severity::Sev1)]).await;
+    let still = update("code", 3, &[Change::SeverityProposed(Severity::Sev4)]).await;
+    assert_eq!(
+        (still.severity, still.severity_by.as_deref()),
+        (Some(Severity::Sev1), Some("u1"))
+    );
+    let led = update("u2", 4, &[Change::Lead(Some("u2".to_owned()))]).await;
+    assert_eq!(led.acknowledged_at, Some(at(4)));
+    let mitigated = update("u2", 5, &[Change::Status(Status::Mitigated)]).await;
+    assert_eq!(mitigated.mitigated_at, Some(at(5)));
+    let resolved = update("u2", 9, &[Change::Status(Status::Resolved)]).await;
+    assert_eq!(
+        (resolved.mitigated_at, resolved.past.resolved_at),
+        (Some(at(5)), Some(at(9)))
+    );
+    let reopened = update("u2", 10, &[Change::Status(Status::Fixing)]).await;
+    assert_eq!(reopened.past.resolved_at, None);
+    let moved = update(
+        "u2",
+        11,
+        &[
+            Change::Thread(Some("t1".to_owned())),
+            Change::Headline(Some("m1".to_owned())),
+            Change::StartedAt(Some(at(-60))),
+        ],
+    )
+    .await;
+    assert_eq!(
+        store.by_thread("g", "t1").await.unwrap(),
+        Some(moved.clone())
+    );
+    assert_eq!(store.by_thread("other", "t1").await.unwrap(), None);
+    assert!(matches!(
+        store
+            .update(&scope, id(1), "u", at(12), &[Change::Parent(Some(id(1)))])
+            .await,
+        Err(StoreError::Conflict(_))
+    ));
+    let history = store.history(&scope, id(1)).await.unwrap();
+    let what: Vec<&str> = history.iter().map(|event| event.what.as_str()).collect();
+    assert_eq!(
+        what,
+        [
+            "opened",
+            "severity_proposed",
+            "severity",
+            "severity_proposed",
+            "lead",
+            "status",
+            "status",
+            "status",
+            "thread",
+            "headline",
+            "started_at"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn clicks_are_recorded_once_and_can_be_taken_back() {
+    let (_folder, store) = fresh().await;
+    let scope = Scope::new("g", "c1");
+    store.open_incident("g", &new_incident("a")).await.unwrap();
+    let trying = FixAttempt {
+        by: "u1".to_owned(),
+        at: Some(at(1)),
+        ..FixAttempt::new("raise the rate limit", Outcome::Unknown)
+    };
+    let first = store
+        .record_attempt(&scope, id(1), "1/1", &trying, at(1))
+        .await
+        .unwrap();
+    let again = store
+        .record_attempt(&scope, id(1), "1/1", &trying, at(2))
+        .await
+        .unwrap();
+    assert_eq!(first, again);
+    store
+        .revise_attempt(&scope, id(1), 1, Outcome::NoEffect, "u2", at(3), None)
+        .await
+        .unwrap();
+    let worked = store
+        .revise_attempt(
+            &scope,
+            id(1),
+            1,
+            Outcome::Mitigated,
+            "u1",
+            at(4),
+            Some("after 5 min"),
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        (worked.fix.outcome, worked.fix.note.as_str()),
+        (Outcome::Mitigated, "after 5 min")
+    );
+    store
+        .withdraw_attempt(&scope, id(1), 1, "u1", at(5))
+        .await
+        .unwrap();
+    let incident = store.incident(&scope, id(1)).await.unwrap();
+    assert_eq!(incident.past.attempts, []);
+    store
+        .revise_attempt(&scope, id(1), 1, Outcome::Held, "u1", at(6), None)
+        .await
+        .unwrap();
+    let incident = store.incident(&scope, id(1)).await.unwrap();
+    assert_eq!(incident.past.outcome(), Outcome::Held);
+    assert!(matches!(
+        store
+            .revise_attempt(&scope, id(1), 9, Outcome::Held, "u1", at(6), None)
+            .await,
+        Err(StoreError::NotFound)
+    ));
+
+    store
+        .reject_cause(&scope, id(1), "pool exhausted", "u1", at(7))
+        .await
+        .unwrap();
+    let rejected = store
+        .reject_cause(&scope, id(1), "pool exhausted", "u2", at(8))
+        .await
+        .unwrap();
+    assert_eq!(rejected.past.ruled_out, ["pool exhausted"]);
+    let confirmed = store
+        .confirm_cause(&scope, id(1), "pool exhausted", "u1", at(9))
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            confirmed.past.confirmed_cause(),
+            confirmed.past.ruled_out.len()
+        ),
+        (Some("pool exhausted"), 0)
+    );
+    let withdrawn = store
+        .withdraw_cause(&scope, id(1), "pool exhausted", "u1", at(10))
+        .await
+        .unwrap();
+    assert_eq!(withdrawn.past.root_cause, "");
+    let outcomes = store.history(&scope, id(1)).await.unwrap();
+    assert_eq!(
+        outcomes
+            .iter()
+            .filter(|event| event.what == "outcome")
+            .count(),
+        3
+    );
+}
+
+#[tokio::test]
+async fn resolving_feeds_memory_and_names_the_fix_that_was_tried() {
+    let (_folder, store) = fresh().await;
+    let scope = Scope::new("g", "c1");
+    store.open_incident("g", &new_incident("a")).await.unwrap();
+    let tried = FixAttempt::new("Raise the gateway rate limit", Outcome::Unknown);
+    store
+        .record_attempt(&scope, id(1), "1/1", &tried, at(1))
+        .await
+        .unwrap();
+    assert_eq!(
+        titles(&recall(&store, &scope, "gateway 503", None).await),
+        Vec::<&str>::new(),
+        "an open incident is not recalled"
+    );
+    let resolution = Resolution {
+        root_cause: Some("gateway retries hit the rate limit".to_owned()),
+        cause_confirmed: true,
+        fix: Some("raise the gateway rate limit".to_owned()),
+        outcome: Outcome::Mitigated,
+        ruled_out: vec!["pool exhausted".to_owned(), " ".to_owned()],
+        prevention: Some("alert on 429".to_owned()),
+        environment: None,
+    };
+    for _ in 0..2 {
+        let resolved = store
+            .resolve(&scope, id(1), &resolution, "u1", at(600))
+            .await
+            .unwrap();
+        assert_eq!(resolved.status, Status::Resolved);
+        assert_eq!(resolved.past.attempts.len(), 1);
+        assert_eq!(resolved.past.outcome(), Outcome::Mitigated);
+        assert_eq!(resolved.past.ruled_out, ["pool exhausted"]);
+        assert_eq!(
+            resolved.past.confirmed_cause(),
+            Some("gateway retries hit the rate limit")
+        );
+    }
+    let found = recall(&store, &scope, "gateway retries 429", None).await;
+    assert_eq!(titles(&found), ["intermittent 503s"]);
+    let other = Resolution {
+        fix: Some("restart the pods".to_owned()),
+        outcome: Outcome::NoEffect,
+        ..Resolution::default()
+    };
+    let both = store
+        .resolve(&scope, id(1), &other, "u1", at(700))
+        .await
+        .unwrap();
+    assert_eq!(both.past.attempts.len(), 2);
+    assert_eq!(both.past.root_cause, "gateway retries hit the rate limit");
+}
+
+fn case() -> Case {
+    Case {
+        now: at(0),
+        locale: Locale::Zh,
+        report: Report::from_text("数据库\0超时"),
+        service: None,
+        registry: Registry::default(),
+        severity: None,
+        severity_proposed: Severity::Sev3,
+        memory: Memory::Unavailable,
+        attempts: vec![],
+        incident: Some(id(1)),
+        failure_class: FailureClass::Database,
+        started_at: None,
+    }
+}
+
+#[tokio::test]
+async fn analyses_are_stored_before_and_after_the_model() {
+    let (_folder, store) = fresh().await;
+    let scope = Scope::new("g", "c1");
+    store.open_incident("g", &new_incident("a")).await.unwrap();
+    let route = Route {
+        tier: Tier::Capable,
+        score: Some(30),
+        escalated: false,
+        reasons: vec![],
+    };
+    let seq = store
+        .begin_analysis(&scope, id(1), "job-1", &case(), &route, at(1))
+        .await
+        .unwrap();
+    let again = store
+        .begin_analysis(&scope, id(1), "job-1", &case(), &route, at(2))
+        .await
+        .unwrap();
+    let second = store
+        .begin_analysis(&scope, id(1), "job-2", &case(), &route, at(3))
+        .await
+        .unwrap();
+    assert_eq!((seq, again, second), (1, 1, 2));
+    let begun = store.analysis(&scope, id(1), 1).await.unwrap();
+    assert_eq!((begun.proposal, begun.engine), (None, None));
+    assert_eq!(begun.route, route);
+    assert_eq!(begun.case.report.text, "数据库超时", "without NUL");
+
+    let proposal = Proposal {
+        summary: "库 \"quoted\" \\ ' ; DROP TABLE incident".to_owned(),
+        ..Proposal::default()
+    };
+    let engine = Engine::Model {
+        model: "m".to_owned(),
+        tier: Tier::Capable,
+    };
+    let corrections = vec![Correction {
+        rule: "R3".to_owned(),
+        at: "hypotheses[1].source".to_owned(),
+        was: "memory".to_owned(),
+        now: "general_practice".to_owned(),
+    }];
+    let measures = Measures {
+        stage_millis: [("analyse".to_owned(), 1200)].into(),
+        prompt_tokens: 5000,
+        completion_tokens: 700,
+        calls: 2,
+    };
+    store
+        .finish_analysis(
+            &scope,
+            id(1),
+            1,
+            None,
+            &proposal,
+            &engine,
+            &corrections,
+            &measures,
+        )
+        .await
+        .unwrap();
+    store.supersede_before(&scope, id(1), 2).await.unwrap();
+    let done = store.analysis(&scope, id(1), 1).await.unwrap();
+    assert_eq!(done.proposal, Some(proposal));
+    assert_eq!(done.engine, Some(engine));
+    assert_eq!(done.corrections, corrections);
+    assert_eq!(done.measures, measures);
+    assert!(done.superseded);
+    let latest = store.latest_analysis(&scope, id(1)).await.unwrap().unwrap();
+    assert!(latest.seq == 2 && !latest.superseded);
+
+    // Ticks stand on an analysis.
+    for (ticked, by, changes) in [(true, "u1", true), (true, "u2", false), (false, "u2", true)] {
+        let changed = store
+            .tick(&scope, id(1), 1, 3, ticked, by, at(5))
+            .await
+            .unwrap();
+        assert_eq!(changed, changes);
+    }
+    store
+        .tick(&scope, id(1), 1, 0, true, "u3", at(6))
+        .await
+        .unwrap();
+    let ticks = store.ticks(&scope, id(1), 1).await.unwrap();
+    assert_eq!(
+        ticks
+            .iter()
+            .map(|tick| (tick.step, tick.by.as_str()))
+            .collect::<Vec<_>>(),
+        [(0, "u3")]
+    );
+    assert_eq!(store.tick_history(&scope, id(1), 1).await.unwrap().len(), 3);
+    assert!(matches!(
+        store.tick(&scope, id(1), 7, 0, true, "u", at(6)).await,
+        Err(StoreError::Conflict(_))
+    ));
+    // Forgetting takes everything along.
+    store
+        .intend_post(&PostKey::new("g", id(1), 1, "cards"), "t1")
+        .await
+        .unwrap();
+    store.forget(&scope, id(1)).await.unwrap();
+    for table in [
+        "incident",
+        "attempt",
+        "analysis",
+        "tick",
+        "incident_event",
+        "post",
+    ] {
+        let left: i64 =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}")))
+                .fetch_one(store.read_pool())
+                .await
+                .unwrap();
+        assert_eq!(left, 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn a_post_is_intended_then_sent_once() {
+    let (_folder, store) = fresh().await;
+    let scope = Scope::new("g", "c1");
+    store.open_incident("g", &new_incident("a")).await.unwrap();
+    let key = PostKey::new("g", id(1), 1, "cards");
+    assert_eq!(key.to_string(), "g/1/1/cards");
+    assert!(matches!(
+        store.posted(&key, "m1").await,
+        Err(StoreError::NotFound)
+    ));
+    let first = store.intend_post(&key, "t1").await.unwrap();
+    assert_eq!((first.already, first.attempt), (None, 1));
+    let second = store.intend_post(&key, "t1").await.unwrap();
+    assert_eq!((second.already, second.attempt), (None, 2));
+    store.posted(&key, "m1").await.unwrap();
+    let third = store.intend_post(&key, "t2").await.unwrap();
+    assert_eq!(third.already.as_deref(), Some("m1"));
+    let posts = store.posts_of(&scope, id(1)).await.unwrap();
+    assert_eq!(posts.len(), 1);
+    assert_eq!(
+        (posts[0].channel.as_str(), posts[0].message.as_deref()),
+        ("t1", Some("m1"))
+    );
+    store.post_gone(&key).await.unwrap();
+    let anew = store.intend_post(&key, "t2").await.unwrap();
+    assert_eq!((anew.already, anew.attempt), (None, 1));
+}
+
+#[tokio::test]
+async fn an_event_is_new_once_and_forgotten_after_two_days() {
+    let (_folder, store) = fresh().await;
+    assert!(store.first_time("interaction/1", at(0)).await.unwrap());
+    assert!(!store.first_time("interaction/1", at(1)).await.unwrap());
+    assert!(store.first_time("message/1", at(0)).await.unwrap());
+    let day = 24 * 60 * 60;
+    assert_eq!(store.prune_seen(at(2 * day)).await.unwrap(), 0);
+    assert_eq!(store.prune_seen(at(2 * day + 1)).await.unwrap(), 2);
+    assert!(store.first_time("interaction/1", at(0)).await.unwrap());
+}
+
+// ---- services ----------------------------------------------------------------------------------
+
+fn service(name: &str, aliases: &[&str]) -> Service {
+    Service {
+        aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+        ..Service::named(name)
+    }
+}
+
+#[tokio::test]
+async fn a_name_means_one_service() {
+    let (_folder, store) = fresh().await;
+    let full = Service {
+        high_risk: vec!["billing".to_owned()],
+        environments_apart: vec!["staging".to_owned()],
+        ..service("payments-api", &["the till", "支付服务"])
+    };
+    store.set_service("g", &full).await.unwrap();
+    store
+        .set_service("g", &service("order-service", &[]))
+        .await
+        .unwrap();
+    store
+        .add_alias("g", "order-service", "orders")
+        .await
+        .unwrap();
+    let registry = store.services("g").await.unwrap();
+    assert_eq!(registry.get("payments-api"), Some(&full));
+    assert_eq!(registry.resolve("orders"), Some("order-service"));
+    assert_eq!(registry.resolve("支付服务"), Some("payments-api"));
+    assert_eq!(store.services("other").await.unwrap().services, []);
+    for (service_name, alias) in [
+        ("order-service", "the till"),
+        ("order-service", "payments-api"),
+    ] {
+        let error = store.add_alias("g", service_name, alias).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("{alias} already means payments-api")
+        );
+    }
+    assert!(matches!(
+        store.add_alias("g", "nobody", "x").await,
+        Err(StoreError::NotFound)
+    ));
+    assert!(matches!(
+        store.set_service("g", &service(" ", &[])).await,
+        Err(StoreError::Invalid(_))
+    ));
+    assert!(matches!(
+        store.set_service("g", &service("orders", &[])).await,
+        Err(StoreError::Conflict(_))
+    ));
+    store
+        .set_service("g", &service("payments-api", &["pay"]))
+        .await
+        .unwrap();
+    let registry = store.services("g").await.unwrap();
+    assert_eq!(registry.resolve("the till"), None);
+    store.remove_service("g", "payments-api").await.unwrap();
+    assert_eq!(store.services("g").await.unwrap().resolve("pay"), None);
+}
+
+// ---- recall ------------------------------------------------------------------------------------
+
+async fn remembered(store: &Store) {
+    let records = [
+        (
+            "gateway answers 503 under retries",
+            "payments-api",
+            "gateway rate limit on retries",
+        ),
+        ("支付服务数据库连接超时", "order-service", "连接池耗尽"),
+        ("磁盘写满", "log-store", "日志未轮转"),
+        (
+            "HikariPool-1 connection is not available",
+            "order-service",
+            "pool exhausted",
+        ),
+        (
+            "certificate expired on the edge",
+            "edge",
+            "renewal job failed",
+        ),
+        ("Mémoire pleine", "cache", "fuite"),
+    ];
+    for (number, (title, service, cause)) in (1..).zip(records) {
+        let record = PastIncident {
+            root_cause: cause.to_owned(),
+            ..past(title, Some(service))
+        };
+        put(store, "g", entry(Some(number), record)).await;
+    }
+}
+
+#[tokio::test]
+async fn recall_finds_english_code_and_chinese() {
+    let (_folder, store) = fresh().await;
+    remembered(&store).await;
+    let scope = Scope::public("g");
+    for (text, expected) in [
+        (
+            "we see 503 from the gateway",
+            "gateway answers 503 under retries",
+        ),
+        ("超时", "支付服务数据库连接超时"),
+        ("数据库 slow", "支付服务数据库连接超时"),
+        ("磁盘", "磁盘写满"),
+        ("hikari", "HikariPool-1 connection is not available"),
+        ("证书 certificate", "certificate expired on the edge"),
+        ("ＣＥＲＴＩＦＩＣＡＴＥ", "certificate expired on the edge"),
+        ("memoire", "Mémoire pleine"),
+        ("mémoire", "Mémoire pleine"),
+        ("轮转", "磁盘写满"),
+    ] {
+        let found = recall(&store, &scope, text, None).await;
+        assert_eq!(titles(&found).first(), Some(&expected), "{text}");
+        assert_eq!(found.searched, 6);
+    }
+    let nothing = recall(&store, &scope, "unrelated zebra", None).await;
+    assert_eq!((nothing.searched, titles(&nothing).len()), (6, 0));
+    assert_eq!(
+        recall(&store, &Scope::public("empty"), "503", None).await,
+        Found::default()
+    );
+}
+
+#[tokio::test]
+async fn the_same_service_is_a_prior_and_never_a_cut() {
+    let (_folder, store) = fresh().await;
+    remembered(&store).await;
+    store
+        .add_alias("g", "order-service", "bestellungen")
+        .await
+        .unwrap();
+    let scope = Scope::public("g");
+    for service in ["order-service", "OrderService", "bestellungen"] {
+        let found = recall(&store, &scope, "certificate", Some(service)).await;
+        assert_eq!(
+            titles(&found),
+            [
+                "certificate expired on the edge",
+                "HikariPool-1 connection is not available",
+                "支付服务数据库连接超时",
+            ],
+            "{service}"
+        );
+        assert_eq!(found.on_service, 2);
+    }
+    let found = recall(&store, &scope, "certificate", Some("unheard-of")).await;
+    assert_eq!((titles(&found).len(), found.on_service), (1, 0));
+    // The own incident is never recalled, nor counted.
+    let registry = Registry::default();
+    let query = Query {
+        guild: "g",
+        channel: "",
+        words: &tokens("certificate"),
+        service: Some("edge"),
+        registry: &registry,
+        own: Some(id(5)),
+        limit: 0,
+    };
+    let found = Sqlite::new(store.read_pool().clone())
+        .recall(&query)
+        .await
+        .unwrap();
+    assert_eq!(
+        (found.candidates.len(), found.searched, found.on_service),
+        (0, 5, 0)
+    );
+}
+
+#[tokio::test]
+async fn no_text_is_a_syntax_error_in_recall() {
+    let (_folder, store) = fresh().await;
+    remembered(&store).await;
+    let scope = Scope::public("g");
+    let memory = Sqlite::new(store.read_pool().clone());
+    let registry = Registry::default();
+    for word in [
+        "\"",
+        "\"\"",
+        "a\"b",
+        "AND",
+        "OR",
+        "NOT",
+        "NEAR(a b)",
+        "*",
+        "a*",
+        "^a",
+        "title:",
+        "{a}",
+        "(",
+        ")",
+        "a AND (",
+        "-",
+        "+",
+        ";",
+        "'; DROP TABLE incident; --",
+        "\0",
+        "a\0b",
+        "\u{202e}",
+        "_",
+        "%",
+        "💥",
+        "\\",
+        "guild",
+        "g67",
+        "",
+        " ",
+    ] {
+        let words = vec![word.to_owned(), "certificate".to_owned()];
+        let query = Query {
+            guild: "g",
+            channel: "",
+            words: &words,
+            service: Some(word),
+            registry: &registry,
+            own: None,
+            limit: 0,
+        };
+        let found = memory.recall(&query).await.unwrap();
+        assert_eq!(
+            titles(&found).first(),
+            Some(&"certificate expired on the edge"),
+            "{word:?}"
+        );
+        // Nor does a guild's name break out of its place.
+        let query = Query {
+            guild: word,
+            ..query
+        };
+        assert_eq!(memory.recall(&query).await.unwrap().searched, 0);
+    }
+    let megabyte = "certificate 证书 \"quoted\" OR ".repeat(40_000);
+    let found = recall(&store, &scope, &megabyte, None).await;
+    assert_eq!(
+        titles(&found).first(),
+        Some(&"certificate expired on the edge")
+    );
+}
+
+#[tokio::test]
+async fn a_hostile_record_is_stored_and_found() {
+    let (_folder, store) = fresh().await;
+    let scope = Scope::public("g");
+    let nasty = PastIncident {
+        symptoms: vec!["x ".repeat(500_000), "nul \0 inside".to_owned()],
+        root_cause: "'\"; DROP TABLE incident; -- \u{202e}".to_owned(),
+        prevention: "{{}} \\u0000 \\".to_owned(),
+        ..past("quoted \"AND\" ' title\0", Some("sv\0c"))
+    };
+    put(&store, "g", entry(Some(3), nasty.clone())).await;
+    let back = store.incident(&scope, id(3)).await.unwrap().past;
+    assert_eq!(back.title, "quoted \"AND\" ' title");
+    assert_eq!(back.symptoms[0].len(), 1_000_000);
+    assert_eq!(back.symptoms[1], "nul  inside");
+    assert_eq!(back.root_cause, nasty.root_cause);
+    assert_eq!(back.prevention, nasty.prevention);
+    assert_eq!(back.service.as_deref(), Some("svc"));
+    let found = recall(&store, &scope, "quoted title", None).await;
+    assert_eq!(found.candidates.len(), 1);
+}
+
+// ---- import and export -------------------------------------------------------------------------
+
+async fn bring(store: &Store, lines: &str, strict: bool) -> ImportReport {
+    let redact = |text: &str| text.replace("hunter2", "[REDACTED]");
+    let options = ImportOptions {
+        now: at(0),
+        redact: &redact,
+        strict,
+    };
+    import(store, "g", lines.as_bytes(), options, |_| {})
+        .await
+        .unwrap()
+}
+
+async fn take(store: &Store, whose: Whose<'_>) -> String {
+    let mut out = Vec::new();
+    export(store, whose, &mut out).await.unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+const LINES: &str = r##"{"id": 12, "title": "gateway 503", "service": "payments-api", "started_at": "2026-05-14T03:00:00Z", "resolved_at": "2026-05-14T03:41:00.5Z", "symptoms": ["503"], "error_signatures": "429 Too Many Requests", "root_cause": "rate limit", "fix": "raise it", "outcome": "verified", "ruled_out": ["pool"], "prevention": "alert", "source": "postmortem"}
+{"id": "#7", "title": "password hunter2 in the log", "attempts": [{"fix": "rotate hunter2", "outcome": "no_effect", "at": "2026-05-15", "by": "alice", "environment": "prod", "note": "hunter2"}, {"fix": "restart", "outcome": "held"}], "duplicate_of": "INC-12", "parent": 12, "cause_confirmed": true, "root_cause": "hunter2"}
+not json
+{"title": "no id", "service": "Payments API", "mood": "bad"}
+
+{"id": 9, "title": "private", "private_to": "c9", "service": "vault"}
+{"id": 10}
+"##;
+
+#[tokio::test]
+async fn a_bad_line_costs_itself_alone() {
+    let (_folder, store) = fresh().await;
+    let refused = bring(&store, LINES, true).await;
+    assert!(refused.refused && refused.added == 0 && refused.failed == 2);
+    assert_eq!(store.records_for_operator("g", None, 10).await.unwrap(), []);
+
+    let report = bring(&store, LINES, false).await;
+    assert_eq!((report.added, report.replaced, report.failed), (4, 0, 2));
+    assert_eq!(
+        report.failures,
+        [
+            (3, "it is not JSON (column 2)".to_owned()),
+            (7, "it has no title".to_owned())
+        ]
+    );
+    assert_eq!(report.unknown_keys, [("mood".to_owned(), 1)].into());
+    assert_eq!(report.numbers, Some((id(7), id(13))));
+    // Services are registered, by one name each; a private record's is not.
+    let registry = store.services("g").await.unwrap();
+    let names: Vec<&str> = registry.services.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["payments-api"]);
+    let without_id = store.incident(&Scope::public("g"), id(13)).await.unwrap();
+    assert_eq!(without_id.past.service.as_deref(), Some("payments-api"));
+    // Nothing unredacted was stored.
+    assert!(!take(&store, Whose::Operator("g")).await.contains("hunter2"));
+}
+
+#[tokio::test]
+async fn an_import_twice_is_an_import_once() {
+    let (_folder, store) = fresh().await;
+    bring(&store, LINES, false).await;
+    let first = take(&store, Whose::Operator("g")).await;
+    let again = bring(&store, LINES, false).await;
+    assert_eq!((again.added, again.replaced), (0, 4));
+    assert_eq!(take(&store, Whose::Operator("g")).await, first);
+    // An open incident is not overwritten by a line with its number.
+    store.open_incident("g", &new_incident("a")).await.unwrap();
+    let open = bring(&store, r#"{"id": 14, "title": "mine"}"#, false).await;
+    assert_eq!(
+        open.failures,
+        [(1, "an incident with this id is still open".to_owned())]
+    );
+    let strict = bring(
+        &store,
+        "{\"id\": 20, \"title\": \"good\"}\n{\"id\": 14, \"title\": \"mine\"}",
+        true,
+    )
+    .await;
+    assert!(strict.refused && strict.added == 0);
+    assert!(store.incident(&Scope::public("g"), id(20)).await.is_err());
+}
+
+#[tokio::test]
+async fn export_and_import_lose_nothing() {
+    let (_folder, store) = fresh().await;
+    bring(&store, LINES, false).await;
+    let out = take(&store, Whose::Operator("g")).await;
+    assert_eq!(out.lines().count(), 4);
+    let (_other_folder, other) = fresh().await;
+    let report = bring(&other, &out, true).await;
+    assert_eq!((report.added, report.failed), (4, 0));
+    assert_eq!(take(&other, Whose::Operator("g")).await, out);
+    assert_eq!(
+        other.records_for_operator("g", None, 10).await.unwrap(),
+        store.records_for_operator("g", None, 10).await.unwrap()
+    );
+    // Who exports from a channel gets what may be seen from there.
+    let scope = Scope::public("g");
+    let seen = take(&store, Whose::Scope(&scope)).await;
+    assert_eq!(seen.lines().count(), 3);
+    assert!(!seen.contains("private"));
+    let scope = Scope::new("g", "c9");
+    assert_eq!(take(&store, Whose::Scope(&scope)).await, out);
+}
+
+// ---- many at once ------------------------------------------------------------------------------
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_writers_and_readers_at_once() {
+    let (folder, store) = fresh().await;
+    // A second process would be another store on the same file.
+    let second = Store::open(&url(folder.path())).await.unwrap();
+    let mut tasks = tokio::task::JoinSet::new();
+    for n in 0..200 {
+        let store = if n % 2 == 0 { &store } else { &second }.clone();
+        tasks.spawn(async move {
+            let scope = Scope::new("g", "c1");
+            let incident = store
+                .open_incident("g", &new_incident(&format!("i{n}")))
+                .await?;
+            store
+                .update(
+                    &scope,
+                    incident.id(),
+                    "u",
+                    at(n),
+                    &[Change::Title(format!("number {n}"))],
+                )
+                .await?;
+            store.list(&scope, &Filter::default()).await?;
+            Ok::<_, StoreError>(incident.id())
+        });
+    }
+    let mut numbers = std::collections::BTreeSet::new();
+    while let Some(done) = tasks.join_next().await {
+        numbers.insert(done.unwrap().unwrap().number());
+    }
+    assert_eq!(numbers, (1..=200).collect());
+    store.check_integrity().await.unwrap();
+}
