@@ -47,6 +47,8 @@ const SENDS_PER_MINUTE: usize = 120;
 pub enum ClientAct {
     /// A connection was opened.
     Connect,
+    /// A connection was refused.
+    Refused,
     /// IDENTIFY with these intents.
     Identify {
         /// Intent bits.
