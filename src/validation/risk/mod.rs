@@ -48,6 +48,16 @@ pub fn of_step(step: &str, command: &str) -> Risk {
     }
 }
 
+/// Whether a text that should only check something orders a change: a known changing verb, or a
+/// command that does more than read. What no table knows is no order.
+pub fn changes_something(text: &str) -> bool {
+    let text = plain(text);
+    let commands = commands_in(&text);
+    let around = without_commands(&text, &commands);
+    commands.iter().any(|command| of_command(command) > Risk::ReadOnly)
+        || words::orders(&around).is_some_and(|order| order > Risk::ReadOnly)
+}
+
 /// The risk of a command or script.
 pub fn of_command(command: &str) -> Risk {
     let text = plain(command);
