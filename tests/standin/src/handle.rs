@@ -162,6 +162,13 @@ impl Discord {
         &self.clock
     }
 
+    /// Lets time pass: pushes the clock, and archives the threads that were quiet for
+    /// longer than they are set to.
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+        self.core.with(World::archive_quiet_threads);
+    }
+
     /// How long to wait for the bot before a test fails; 10 s unless set.
     pub fn set_patience(&self, patience: Duration) {
         let milliseconds = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
@@ -368,6 +375,15 @@ impl Discord {
         })
     }
 
+    /// Nobody waits for the answers that are missing now (the bot was killed).
+    pub fn forget_unanswered(&self) {
+        self.core.with(|w| {
+            for interaction in w.interactions.values_mut() {
+                interaction.forgotten |= interaction.response.is_none();
+            }
+        });
+    }
+
     /// Posts of the bot that no test has looked at, as text.
     #[must_use]
     pub fn unread(&self) -> Vec<String> {
@@ -517,6 +533,18 @@ impl GatewayHandle {
         self.discord
             .wait_for("the bot to connect to the gateway", |w| {
                 w.gateway.is_connected().then_some(())
+            })
+            .await;
+    }
+
+    /// Waits until the bot is gone (it was killed, or its connection broken).
+    ///
+    /// # Panics
+    /// Where that does not happen in time.
+    pub async fn disconnected(&self) {
+        self.discord
+            .wait_for("the bot to be gone from the gateway", |w| {
+                (!w.gateway.is_connected()).then_some(())
             })
             .await;
     }

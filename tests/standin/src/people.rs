@@ -355,7 +355,15 @@ impl Discord {
 
     /// Denies somebody (or the bot) permissions in a channel.
     pub fn deny(&self, channel: ChannelId, user: UserId, permissions: u64) {
-        self.overwrite(channel, user, |o| {
+        self.overwrite(channel, Some(user), |o| {
+            o.deny |= permissions;
+            o.allow &= !permissions;
+        });
+    }
+
+    /// Denies everybody permissions in a channel, unless they are allowed them.
+    pub fn deny_everyone(&self, channel: ChannelId, permissions: u64) {
+        self.overwrite(channel, None, |o| {
             o.deny |= permissions;
             o.allow &= !permissions;
         });
@@ -363,13 +371,14 @@ impl Discord {
 
     /// Allows somebody (or the bot) permissions in a channel.
     pub fn allow(&self, channel: ChannelId, user: UserId, permissions: u64) {
-        self.overwrite(channel, user, |o| {
+        self.overwrite(channel, Some(user), |o| {
             o.allow |= permissions;
             o.deny &= !permissions;
         });
     }
 
-    fn overwrite(&self, channel: ChannelId, user: UserId, change: impl Fn(&mut Overwrite)) {
+    /// Of a person, or of everybody.
+    fn overwrite(&self, channel: ChannelId, user: Option<UserId>, change: impl Fn(&mut Overwrite)) {
         self.core.with(|w| {
             // A thread has the permissions of its channel.
             let id = w
@@ -379,16 +388,18 @@ impl Discord {
                 .map_or(channel.0, |t| t.parent);
             let seen = w.sees(w.bot, id);
             if let Some(channel) = w.channels.get_mut(&id) {
+                let member = user.is_some();
+                let target = user.map_or(channel.guild, |u| u.0);
                 match channel
                     .overwrites
                     .iter_mut()
-                    .find(|o| o.member && o.target == user.0)
+                    .find(|o| o.member == member && o.target == target)
                 {
                     Some(overwrite) => change(overwrite),
                     None => {
                         let mut overwrite = Overwrite {
-                            target: user.0,
-                            member: true,
+                            target,
+                            member,
                             allow: 0,
                             deny: 0,
                         };

@@ -1246,6 +1246,31 @@ impl World {
         self.channels.remove(&id);
     }
 
+    /// Archives the threads in which nothing was said for as long as they are set to.
+    pub fn archive_quiet_threads(&mut self) {
+        let now = self.clock.now_milliseconds();
+        let quiet: Vec<u64> = self
+            .channels
+            .values()
+            .filter(|c| {
+                let last = c.last_message.unwrap_or(c.id);
+                let last = (last >> 22) + EPOCH_MILLISECONDS;
+                c.thread.as_ref().is_some_and(|t| {
+                    let last = last.max(t.archive_changed_milliseconds);
+                    !t.archived && now.saturating_sub(last) >= t.auto_archive_minutes * 60_000
+                })
+            })
+            .map(|c| c.id)
+            .collect();
+        for id in quiet {
+            if let Some(thread) = self.channels.get_mut(&id).and_then(|c| c.thread.as_mut()) {
+                thread.archived = true;
+                thread.archive_changed_milliseconds = now;
+            }
+            self.tell_channel("THREAD_UPDATE", id);
+        }
+    }
+
     /// The messages of a channel that a person sees, oldest first.
     pub fn visible_messages(&self, channel: ChannelId, viewer: Option<u64>) -> Vec<&Message> {
         self.messages
