@@ -95,7 +95,6 @@ impl Discord {
             let address = listener
                 .local_addr()
                 .expect("a bound socket has an address");
-            "https://cdn.discordapp.com".clone_into(&mut world.cdn);
             tls = Some(Tls {
                 address,
                 certificate: Arc::clone(&certificate),
@@ -179,6 +178,15 @@ impl Discord {
     /// Whether the application has the message-content intent switched on (it has).
     pub fn set_message_content(&self, enabled: bool) {
         self.core.with(|w| w.message_content = enabled);
+    }
+
+    /// Where attachments say they can be downloaded, instead of [`Discord::url`]: such
+    /// as `https://cdn.discordapp.com` after [`Discord::start_tls`], for a client that
+    /// resolves that name to [`Discord::tls_address`]. Not so unless asked for, because a
+    /// client that does not would leave this machine.
+    pub fn set_cdn(&self, base: &str) {
+        self.core
+            .with(|w| base.trim_end_matches('/').clone_into(&mut w.cdn));
     }
 
     /// How long an interaction waits for its first answer; 3 s unless set.

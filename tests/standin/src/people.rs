@@ -10,6 +10,7 @@ use crate::ids::{AttachmentId, ChannelId, GuildId, MessageId, RoleId, UserId};
 use crate::interaction::{Interaction, Modal};
 use crate::permissions::{self as may, Overwrite};
 use crate::post::{button, controls, select};
+use crate::rest::{guessed_type, safe_filename};
 use crate::rules::integer;
 use crate::world::{
     self, Attachment, Audience, Author, Channel, Guild, Member, NewMessage, Role, User, World,
@@ -27,16 +28,10 @@ impl Upload {
     /// Any bytes; the content type is guessed from the ending, as Discord does.
     #[must_use]
     pub fn new(name: &str, bytes: impl Into<Vec<u8>>) -> Self {
-        let content_type = match name.rsplit('.').next() {
-            Some("txt" | "log") => Some("text/plain; charset=utf-8"),
-            Some("json") => Some("application/json; charset=utf-8"),
-            Some("png") => Some("image/png"),
-            _ => None,
-        };
         Self {
             name: name.to_owned(),
             bytes: bytes.into(),
-            content_type: content_type.map(str::to_owned),
+            content_type: guessed_type(name),
         }
     }
 
@@ -757,7 +752,8 @@ fn store(w: &mut World, channel: u64, file: Upload) -> u64 {
         Attachment {
             id,
             channel,
-            filename: file.name,
+            filename: safe_filename(&file.name),
+            title: file.name,
             content_type: file.content_type,
             description: None,
             bytes: file.bytes,

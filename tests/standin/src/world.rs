@@ -114,6 +114,8 @@ pub(crate) enum Author {
 pub(crate) struct Attachment {
     pub id: u64,
     pub channel: u64,
+    /// As the uploader named it.
+    pub title: String,
     pub filename: String,
     pub content_type: Option<String>,
     pub description: Option<String>,
@@ -658,6 +660,9 @@ impl World {
             "url": url,
             "proxy_url": url,
         });
+        if attachment.title != attachment.filename {
+            json["title"] = json!(attachment.title);
+        }
         if let Some(kind) = &attachment.content_type {
             json["content_type"] = json!(kind);
         }
