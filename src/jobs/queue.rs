@@ -1,1 +1,954 @@
-//! The durable queue.
+//! The durable queue: a command is committed, then acknowledged, then worked, whatever is killed.
+//!
+//! Wanted:
+//! - What [`Queue::commit`] said is committed is worked at least once, also after `kill -9` and
+//!   power loss, and goes on within seconds of the next start.
+//! - The same key is one job, however often it comes.
+//! - Commands that arrive together share one commit, so that two hundred at once wait for a few
+//!   syncs of the disk and not for two hundred.
+//! - A job that fails is tried again at a flat pace, [`QueueOptions::attempts`] times in all; one
+//!   that kills the process counts its attempts too. Then it is a dead letter, which is itself a
+//!   job, so that somebody is told in any case.
+//!
+//! Design: `riverqueue` on the store's one writing connection, so that jobs and rows share
+//! commits and never wait for each other's locks. Its jobs carry no lease: on SQLite exactly one
+//! process works the queue (a lock beside the file sees to that), so what stands as running at a
+//! start was left by a dead process and is released at once. Limits on time are kept here, where a
+//! job that is over them is an ordinary failure; the queue's own limits stand behind as a backstop.
+//!
+//! Deliberately absent: exactly-once. A job killed between its effect and its completion runs
+//! again: effects are keyed (see [`crate::store::Store::intend_post`]), and [`Job::attempt`] tells.
+
+use crate::store::{Store, StoreError};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use riverqueue::{
+    Client, InsertOpts, JobArgs, JobRow, JobState, MaintenanceConfig, QueueConfig, Retention,
+    RetryPolicy, UniqueOpts, WorkCancelled, WorkContext, WorkError, WorkOutcome, Worker,
+    WorkerTimeout, Workers,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+
+/// The name of the one queue.
+const QUEUE: &str = "default";
+/// Commands that wait for a commit; who comes later waits to wait.
+const WAITING: usize = 4096;
+/// Commands in one commit.
+const GROUP: usize = 512;
+/// Levels of a payload; the reader of JSON gives up at 128.
+const DEEPEST: usize = 100;
+/// Pause between two jobs that are released after they ran when the process died, twice or more.
+const QUARANTINE: Duration = Duration::from_secs(1);
+/// How often the queue looks for jobs that became due; committed ones wake it at once.
+const POLL: Duration = Duration::from_millis(250);
+/// How far the queue's own limit on time stands behind ours.
+const BACKSTOP: Duration = Duration::from_secs(30);
+
+/// One piece of work, as it is committed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// What is to be done.
+    pub kind: String,
+    /// The same key is the same work: an interaction's id, `INC-0012/follow-up/24h`.
+    pub key: String,
+    /// What it needs. Redacted: it is stored.
+    pub payload: Value,
+}
+
+impl Command {
+    /// A command.
+    pub fn new(kind: impl Into<String>, key: impl Into<String>, payload: Value) -> Self {
+        Self {
+            kind: kind.into(),
+            key: key.into(),
+            payload,
+        }
+    }
+}
+
+/// A command as it is worked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The command.
+    pub command: Command,
+    /// Which attempt this is, from 1. From 2 on, effects of the one before may stand already.
+    pub attempt: u32,
+    /// No other attempt follows.
+    pub last: bool,
+    /// When it was committed.
+    pub committed_at: Timestamp,
+}
+
+/// Why a job is not done. The reasons are stored and logged: no report text, no token.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum JobError {
+    /// It may go better another time.
+    #[error("{reason}")]
+    Again {
+        /// Why it did not go.
+        reason: String,
+        /// When to try again; `None` at the queue's own pace.
+        after: Option<Duration>,
+    },
+    /// It will never go: a dead letter at once.
+    #[error("{reason}")]
+    Never {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl JobError {
+    /// Try again at the queue's own pace.
+    pub fn again(reason: impl Into<String>) -> Self {
+        Self::Again {
+            reason: reason.into(),
+            after: None,
+        }
+    }
+
+    /// Do not try again.
+    pub fn never(reason: impl Into<String>) -> Self {
+        Self::Never {
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<StoreError> for JobError {
+    fn from(error: StoreError) -> Self {
+        if error.is_transient() {
+            Self::again(error.to_string())
+        } else {
+            Self::never(error.to_string())
+        }
+    }
+}
+
+/// A job that is given up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadLetter {
+    /// The key of its command, under which it is told once.
+    key: String,
+    /// The command.
+    pub command: Command,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// Why the last attempt failed.
+    pub reason: String,
+}
+
+/// What works a job. It may be dropped at any await and started again.
+pub type Handler = Arc<dyn Fn(Job) -> BoxFuture<'static, Result<(), JobError>> + Send + Sync>;
+/// What tells somebody of a dead letter; tried again like any job.
+pub type Undertaker =
+    Arc<dyn Fn(DeadLetter) -> BoxFuture<'static, Result<(), JobError>> + Send + Sync>;
+
+/// How the queue works.
+#[derive(Clone, Debug)]
+pub struct QueueOptions {
+    /// Jobs worked at the same time.
+    pub workers: usize,
+    /// How long one attempt of a kind may take: the longest model budget plus a margin.
+    pub time_limits: BTreeMap<String, Duration>,
+    /// The same for kinds that are not named.
+    pub time_limit: Duration,
+    /// Pause before the next attempt.
+    pub pause: Duration,
+    /// Attempts in all.
+    pub attempts: u32,
+    /// How long a start waits for the process before to let go of the database.
+    pub lock_patience: Duration,
+    /// How long a commit is tried again where the database is busy or full.
+    pub commit_patience: Duration,
+}
+
+impl Default for QueueOptions {
+    /// 16 workers, two minutes, five attempts two seconds apart, ten seconds of patience.
+    fn default() -> Self {
+        Self {
+            workers: 16,
+            time_limits: BTreeMap::new(),
+            time_limit: Duration::from_secs(120),
+            pause: Duration::from_secs(2),
+            attempts: 5,
+            lock_patience: Duration::from_secs(10),
+            commit_patience: Duration::from_secs(10),
+        }
+    }
+}
+
+impl QueueOptions {
+    fn limit_of(&self, kind: &str) -> Duration {
+        self.time_limits
+            .get(kind)
+            .copied()
+            .unwrap_or(self.time_limit)
+    }
+
+    fn longest(&self) -> Duration {
+        self.time_limits
+            .values()
+            .copied()
+            .fold(self.time_limit, Duration::max)
+    }
+}
+
+/// What became of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// It will be worked.
+    New,
+    /// Its key was committed before.
+    Already,
+}
+
+/// How many jobs stand where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// To be worked now.
+    pub due: u64,
+    /// To be worked later, or again.
+    pub later: u64,
+    /// Being worked.
+    pub running: u64,
+    /// Done, as far as they are still kept.
+    pub done: u64,
+    /// Given up, as far as they are still kept.
+    pub dead: u64,
+    /// Milliseconds since the oldest running attempt began.
+    pub oldest_running_millis: u64,
+}
+
+impl Counts {
+    /// Nothing is left to be worked now or later.
+    pub fn is_idle(&self) -> bool {
+        self.due == 0 && self.later == 0 && self.running == 0
+    }
+}
+
+/// The running queue. Clones are the same queue.
+#[derive(Clone)]
+pub struct Queue {
+    intake: mpsc::Sender<Waiting>,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    client: Client,
+    stopping: watch::Sender<Option<Duration>>,
+    tasks: std::sync::Mutex<Option<(JoinHandle<()>, JoinHandle<()>)>>,
+}
+
+/// A command with who waits for its commit.
+struct Waiting {
+    command: Command,
+    at: Option<Timestamp>,
+    arrived: tokio::time::Instant,
+    done: oneshot::Sender<Result<Committed, StoreError>>,
+}
+
+impl Queue {
+    /// Releases what a dead process left running, and starts working.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::InUse`] where another process works this database; those of the database.
+    pub async fn start(
+        store: &Store,
+        options: QueueOptions,
+        handler: Handler,
+        undertaker: Undertaker,
+    ) -> Result<Self, StoreError> {
+        let lock = lock(store, options.lock_patience).await?;
+        let options = Arc::new(options);
+        let mut workers = Workers::new();
+        workers
+            .add(CommandWorker {
+                options: Arc::clone(&options),
+                handler,
+            })
+            .and_then(|workers| {
+                workers.add(DeadLetterWorker {
+                    options: Arc::clone(&options),
+                    undertaker,
+                })
+            })
+            .map_err(queue_error)?;
+        let longest = options.longest();
+        let days = |days: u64| Retention::DeleteAfter(Duration::from_secs(days * 24 * 60 * 60));
+        let client = Client::builder(store.write_pool().clone())
+            .workers(workers)
+            .queue(
+                QUEUE,
+                QueueConfig::new(options.workers.max(1)).with_fetch_poll_interval(POLL),
+            )
+            .fetch_cooldown(Duration::from_millis(1))
+            .default_max_attempts(i32::try_from(options.attempts.max(1)).unwrap_or(i32::MAX))
+            .retry_policy(Flat(options.pause))
+            .job_timeout(longest + BACKSTOP)
+            .job_stuck_threshold(Duration::from_secs(3))
+            .maintenance(
+                MaintenanceConfig::default()
+                    .with_rescue_after(longest + BACKSTOP * 2)
+                    .with_rescuer_interval(Duration::from_secs(1))
+                    .with_scheduler_interval(Duration::from_secs(1))
+                    // As long as a key has to keep its second coming from being new.
+                    .with_completed_job_retention(days(3))
+                    .with_cancelled_job_retention(days(3))
+                    .with_discarded_job_retention(days(30)),
+            )
+            // One process: commits wake the workers directly, without a table in between.
+            .without_notifications()
+            .build()
+            .map_err(queue_error)?;
+        release_orphans(store, &client).await?;
+
+        let (intake, waiting) = mpsc::channel(WAITING);
+        let (stopping, stop) = watch::channel(None);
+        let committer = tokio::spawn(commit_groups(
+            client.clone(),
+            waiting,
+            stop.clone(),
+            options.commit_patience,
+        ));
+        let supervisor = tokio::spawn(supervise(client.clone(), stop, lock));
+        Ok(Self {
+            intake,
+            inner: Arc::new(Inner {
+                store: store.clone(),
+                client,
+                stopping,
+                tasks: std::sync::Mutex::new(Some((committer, supervisor))),
+            }),
+        })
+    }
+
+    /// Commits a command; returns when it is on the disk. Dropping the future does not take the
+    /// command back, so a caller may stop waiting after a second and go on waiting later.
+    ///
+    /// # Errors
+    ///
+    /// It is not stored then. A busy or full database was tried again for
+    /// [`QueueOptions::commit_patience`].
+    pub async fn commit(&self, command: Command) -> Result<Committed, StoreError> {
+        self.wait_for(command, None).await
+    }
+
+    /// Commits a command that is to be worked later.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Queue::commit`].
+    pub async fn commit_at(
+        &self,
+        command: Command,
+        at: Timestamp,
+    ) -> Result<Committed, StoreError> {
+        self.wait_for(command, Some(at)).await
+    }
+
+    async fn wait_for(
+        &self,
+        command: Command,
+        at: Option<Timestamp>,
+    ) -> Result<Committed, StoreError> {
+        if !reads_back(&command.payload, DEEPEST) {
+            return Err(StoreError::Invalid(
+                "the payload of a command is nested too deeply".to_owned(),
+            ));
+        }
+        let (done, committed) = oneshot::channel();
+        let waiting = Waiting {
+            command,
+            at,
+            arrived: tokio::time::Instant::now(),
+            done,
+        };
+        if self.inner.stopping.borrow().is_some() {
+            return Err(StoreError::Unavailable(None));
+        }
+        self.intake
+            .send(waiting)
+            .await
+            .map_err(|_| StoreError::Unavailable(None))?;
+        committed
+            .await
+            .unwrap_or(Err(StoreError::Unavailable(None)))
+    }
+
+    /// Takes a command back that is not being worked yet. Gives whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn cancel(&self, key: &str) -> Result<bool, StoreError> {
+        let id: Option<i64> = sqlx::query_scalar(
+            "SELECT id FROM river_job WHERE state IN ('available', 'pending', 'scheduled', 'retryable') \
+             AND kind = 'command' AND json_extract(args, '$.key') = $1",
+        )
+        .bind(key)
+        .fetch_optional(self.inner.store.read_pool())
+        .await?;
+        let Some(id) = id else {
+            return Ok(false);
+        };
+        let job = self
+            .inner
+            .client
+            .jobs()
+            .cancel(id)
+            .await
+            .map_err(queue_error)?;
+        Ok(job.state == JobState::Cancelled)
+    }
+
+    /// How many jobs stand where.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn counts(&self) -> Result<Counts, StoreError> {
+        let rows: Vec<(String, i64, Option<f64>)> = sqlx::query_as(
+            "SELECT state, count(*), \
+             max(CASE WHEN state = 'running' THEN (julianday('now') - julianday(attempted_at)) * 86400000.0 END) \
+             FROM river_job GROUP BY state",
+        )
+        .fetch_all(self.inner.store.read_pool())
+        .await?;
+        let mut counts = Counts::default();
+        for (state, count, age) in rows {
+            let count = u64::try_from(count).unwrap_or(0);
+            match state.as_str() {
+                "available" => counts.due += count,
+                "pending" | "scheduled" | "retryable" => counts.later += count,
+                "running" => {
+                    counts.running += count;
+                    counts.oldest_running_millis = age.map_or(0, |age| age.max(0.0) as u64);
+                }
+                "discarded" => counts.dead += count,
+                _ => counts.done += count,
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Stops taking commands, commits those that were taken, lets running jobs finish for at most
+    /// `patience`, then stops them; those are worked again at the next start, and it does not count
+    /// as an attempt.
+    pub async fn shutdown(&self, patience: Duration) {
+        self.inner.stopping.send_replace(Some(patience));
+        let tasks = self
+            .inner
+            .tasks
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .take();
+        if let Some((committer, supervisor)) = tasks {
+            for task in [committer, supervisor] {
+                if let Err(error) = task.await {
+                    tracing::error!(%error, "a task of the queue ended in a panic");
+                }
+            }
+        }
+    }
+}
+
+/// Whether a payload is not nested so deeply that it could be stored and not be read.
+fn reads_back(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels > 0 && items.iter().all(|item| reads_back(item, levels - 1)),
+        Value::Object(fields) => {
+            levels > 0 && fields.values().all(|field| reads_back(field, levels - 1))
+        }
+        _ => true,
+    }
+}
+
+/// Keeps a second process from working the same file. The lock falls with the process.
+async fn lock(store: &Store, patience: Duration) -> Result<Option<std::fs::File>, StoreError> {
+    let Some(database) = store.file() else {
+        return Ok(None);
+    };
+    let mut name = database.as_os_str().to_owned();
+    name.push(".lock");
+    let file = std::fs::File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(PathBuf::from(name))
+        .map_err(|error| StoreError::Unavailable(Some(error.into())))?;
+    let deadline = tokio::time::Instant::now() + patience;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(std::fs::TryLockError::WouldBlock) => {
+                if tokio::time::Instant::now() >= deadline {
+                    return Err(StoreError::InUse);
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            Err(std::fs::TryLockError::Error(error)) => {
+                return Err(StoreError::Unavailable(Some(error.into())));
+            }
+        }
+    }
+}
+
+/// What stands as running was left by a dead process: nobody else works this database. It is due
+/// again at once, or a dead letter where the attempts are used up. Where one of them may be what
+/// kills the process (they were running when it died, and not for the first time), they are
+/// released one by one, so that the others do not use up their attempts beside it. The dead
+/// process's term as leader ends too, else nothing would be scheduled until it runs out.
+async fn release_orphans(store: &Store, client: &Client) -> Result<(), StoreError> {
+    let mut tx = riverqueue::database::begin_sqlite_write(store.write_pool()).await?;
+    sqlx::query("DELETE FROM river_leader")
+        .execute(&mut *tx)
+        .await?;
+    let orphans: Vec<(i64, i64)> = sqlx::query_as(
+        "SELECT id, attempt FROM river_job WHERE state = 'running' AND attempt < max_attempts ORDER BY id",
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    let mut wait = 0;
+    for (id, attempt) in &orphans {
+        sqlx::query(
+            "UPDATE river_job SET state = 'available', \
+             scheduled_at = strftime('%Y-%m-%d %H:%M:%f', 'now', '+' || $2 || ' seconds') WHERE id = $1",
+        )
+        .bind(id)
+        .bind(if *attempt < 2 { 0 } else { wait })
+        .execute(&mut *tx)
+        .await?;
+        if *attempt >= 2 {
+            wait += i64::try_from(QUARANTINE.as_secs()).unwrap_or(1);
+        }
+    }
+    let dead: Vec<(String, i64)> = sqlx::query_as(
+        "SELECT json(args), attempt FROM river_job \
+         WHERE state = 'running' AND attempt >= max_attempts AND kind = 'command'",
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    for (args, attempt) in &dead {
+        let command: Command = serde_json::from_str(args)?;
+        let letter = DeadLetter {
+            key: command.key.clone(),
+            command,
+            attempts: u32::try_from(*attempt).unwrap_or(u32::MAX),
+            reason: "the program ended while it was worked".to_owned(),
+        };
+        client
+            .insert(letter)
+            .tx(&mut tx)
+            .await
+            .map_err(queue_error)?;
+    }
+    sqlx::query(
+        "UPDATE river_job SET state = 'discarded', finalized_at = strftime('%Y-%m-%d %H:%M:%f', 'now') \
+         WHERE state = 'running'",
+    )
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    if !orphans.is_empty() || !dead.is_empty() {
+        tracing::info!(
+            released = orphans.len(),
+            dead = dead.len(),
+            "jobs that a process before left running go on"
+        );
+    }
+    Ok(())
+}
+
+/// Commits what waits, together, until the queue stops and nothing waits.
+async fn commit_groups(
+    client: Client,
+    mut waiting: mpsc::Receiver<Waiting>,
+    mut stop: watch::Receiver<Option<Duration>>,
+    patience: Duration,
+) {
+    let mut closed = false;
+    loop {
+        let mut group = Vec::new();
+        let stopped = tokio::select! {
+            received = waiting.recv_many(&mut group, GROUP) => {
+                if received == 0 {
+                    return;
+                }
+                false
+            }
+            () = stopped(&mut stop), if !closed => true,
+        };
+        if stopped {
+            // What was taken is still committed.
+            waiting.close();
+            closed = true;
+            continue;
+        }
+        // Who waits for a group that ends in a panic is told so by the closed channel.
+        if AssertUnwindSafe(commit_group(&client, group, patience))
+            .catch_unwind()
+            .await
+            .is_err()
+        {
+            tracing::error!("committing commands panicked");
+        }
+    }
+}
+
+/// Returns when the queue is stopped, or dropped.
+async fn stopped(stop: &mut watch::Receiver<Option<Duration>>) {
+    // Dropped without being stopped, it stops too.
+    let _ = stop.wait_for(Option::is_some).await;
+}
+
+async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration) {
+    // A key that comes twice in one group is committed once, and told twice.
+    let mut unique: Vec<(Command, Option<Timestamp>)> = Vec::with_capacity(group.len());
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut first = Vec::with_capacity(group.len());
+    let mut oldest = tokio::time::Instant::now();
+    for waiting in &group {
+        oldest = oldest.min(waiting.arrived);
+        let place = *places
+            .entry(waiting.command.key.clone())
+            .or_insert_with(|| {
+                unique.push((waiting.command.clone(), waiting.at));
+                unique.len() - 1
+            });
+        first.push(place);
+    }
+    let results = match insert_patiently(client, &unique, oldest + patience).await {
+        Ok(committed) => committed.into_iter().map(Ok).collect(),
+        // One command that cannot be stored does not take the others along.
+        Err(error) if !error.is_transient() && unique.len() > 1 => {
+            let mut results = Vec::with_capacity(unique.len());
+            for one in &unique {
+                let alone = insert_patiently(client, std::slice::from_ref(one), oldest + patience);
+                results.push(
+                    alone
+                        .await
+                        .map(|committed| committed.first().copied().unwrap_or(Committed::Already)),
+                );
+            }
+            results
+        }
+        Err(error) => {
+            tracing::error!(%error, commands = unique.len(), "commands could not be committed");
+            vec![Err(error)]
+        }
+    };
+    let mut told = vec![false; unique.len()];
+    for (waiting, place) in group.into_iter().zip(first) {
+        // A failure of all is one result.
+        let result = match results.get(place).or_else(|| results.first()) {
+            Some(Ok(committed)) => Ok(match told.get_mut(place) {
+                Some(told) if !*told => {
+                    *told = true;
+                    *committed
+                }
+                _ => Committed::Already,
+            }),
+            Some(Err(error)) => Err(same_error(error)),
+            None => Err(StoreError::Unavailable(None)),
+        };
+        // Who does not wait any more is not told.
+        let _ = waiting.done.send(result);
+    }
+}
+
+/// The error for each of those that waited together; the source stays with the log's entry.
+fn same_error(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Busy(_) => StoreError::Busy(None),
+        StoreError::Corrupt(_) => StoreError::Corrupt(None),
+        StoreError::Full(_) => StoreError::Full(None),
+        StoreError::Invalid(sentence) => StoreError::Invalid(sentence.clone()),
+        StoreError::Conflict(sentence) => StoreError::Conflict(sentence.clone()),
+        _ => StoreError::Unavailable(None),
+    }
+}
+
+/// Inserts in one transaction; tries again where the database is busy or full.
+async fn insert_patiently(
+    client: &Client,
+    commands: &[(Command, Option<Timestamp>)],
+    deadline: tokio::time::Instant,
+) -> Result<Vec<Committed>, StoreError> {
+    let mut pause = Duration::from_millis(20);
+    loop {
+        let items = commands.iter().map(|(command, at)| {
+            let opts = match at {
+                Some(at) => InsertOpts::default().with_scheduled_at(*at),
+                None => InsertOpts::default(),
+            };
+            riverqueue::InsertManyItem::new(command.clone(), opts)
+        });
+        let error = match client.insert_many(items).await {
+            Ok(inserted) => {
+                return Ok(inserted
+                    .iter()
+                    .map(|job| {
+                        if job.unique_skipped_as_duplicate {
+                            Committed::Already
+                        } else {
+                            Committed::New
+                        }
+                    })
+                    .collect());
+            }
+            Err(error) => queue_error(error),
+        };
+        let closed = matches!(
+            &error,
+            StoreError::Unavailable(None | Some(sqlx::Error::PoolClosed))
+        );
+        if !error.is_transient() || closed || tokio::time::Instant::now() + pause > deadline {
+            return Err(error);
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_millis(500));
+    }
+}
+
+/// Runs the client until the queue stops; one that ends by itself is started again.
+async fn supervise(
+    client: Client,
+    mut stop: watch::Receiver<Option<Duration>>,
+    lock: Option<std::fs::File>,
+) {
+    loop {
+        let mut run = match client.start() {
+            Ok(run) => run,
+            Err(error) => {
+                tracing::error!(%error, "the queue cannot be started");
+                return;
+            }
+        };
+        let patience = tokio::select! {
+            ended = run.wait() => {
+                if let Err(error) = ended {
+                    tracing::error!(%error, "the queue ended by itself and is started again");
+                }
+                None
+            }
+            () = stopped(&mut stop) => Some(stop.borrow().unwrap_or(Duration::ZERO)),
+        };
+        if let Some(patience) = patience {
+            if tokio::time::timeout(patience, run.stop()).await.is_err()
+                && let Err(error) = run.stop_and_cancel().await
+            {
+                tracing::error!(%error, "the queue did not stop in order");
+            }
+            break;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    drop(lock);
+}
+
+fn queue_error(error: riverqueue::Error) -> StoreError {
+    match error {
+        riverqueue::Error::Database(error) => error.into(),
+        other => StoreError::Invalid(format!("the queue refused a job: {other}")),
+    }
+}
+
+/// The same pause before each next attempt.
+struct Flat(Duration);
+
+impl RetryPolicy for Flat {
+    fn next_retry(&self, _: &JobRow, _: &WorkError, _: Timestamp) -> Duration {
+        self.0
+    }
+}
+
+/// The states in which a key keeps its second coming from being new: all of them.
+fn once() -> InsertOpts {
+    InsertOpts::default().with_unique(UniqueOpts::new().with_by_args(true).with_by_state([
+        JobState::Available,
+        JobState::Cancelled,
+        JobState::Completed,
+        JobState::Discarded,
+        JobState::Pending,
+        JobState::Retryable,
+        JobState::Running,
+        JobState::Scheduled,
+    ]))
+}
+
+impl JobArgs for Command {
+    const KIND: &'static str = "command";
+
+    fn default_insert_opts() -> InsertOpts {
+        once()
+    }
+
+    fn unique_fields() -> &'static [&'static [&'static str]] {
+        &[&["key"]]
+    }
+}
+
+impl JobArgs for DeadLetter {
+    const KIND: &'static str = "dead_letter";
+
+    fn default_insert_opts() -> InsertOpts {
+        once()
+    }
+
+    fn unique_fields() -> &'static [&'static [&'static str]] {
+        &[&["key"]]
+    }
+}
+
+/// Why an attempt ended, as the queue takes it.
+#[derive(Debug, Error)]
+enum Ended {
+    /// The program stops: the attempt does not count.
+    #[error("stopped")]
+    Stopped(#[source] WorkCancelled),
+    #[error("{0}")]
+    Failed(JobError),
+}
+
+impl Ended {
+    fn next_retry(error: &WorkError) -> Option<Duration> {
+        match error.downcast_ref::<Self>() {
+            Some(Self::Failed(JobError::Again { after, .. })) => *after,
+            _ => None,
+        }
+    }
+}
+
+/// Runs one attempt: within its limit on time, until the program stops, panics caught.
+async fn attempt(
+    context: &WorkContext,
+    limit: Duration,
+    work: impl Future<Output = Result<(), JobError>>,
+) -> Result<(), Ended> {
+    let guarded = AssertUnwindSafe(tokio::time::timeout(limit, work)).catch_unwind();
+    tokio::select! {
+        biased;
+        ended = guarded => match ended {
+            Ok(Ok(result)) => result.map_err(Ended::Failed),
+            Ok(Err(_)) => Err(Ended::Failed(JobError::again(format!(
+                "it took longer than {} s",
+                limit.as_secs()
+            )))),
+            // What a panic says may hold anything: it goes to the log through the panic hook.
+            Err(_) => Err(Ended::Failed(JobError::again("it panicked"))),
+        },
+        () = context.cancellation_token().cancelled() => Err(Ended::Stopped(WorkCancelled)),
+    }
+}
+
+struct CommandWorker {
+    options: Arc<QueueOptions>,
+    handler: Handler,
+}
+
+impl Worker<Command> for CommandWorker {
+    type Error = Ended;
+
+    fn next_retry(
+        &self,
+        _: &riverqueue::Job<Command>,
+        error: &WorkError,
+        _: Timestamp,
+    ) -> Option<Duration> {
+        Ended::next_retry(error)
+    }
+
+    fn timeout(&self, job: &riverqueue::Job<Command>) -> WorkerTimeout {
+        WorkerTimeout::After(self.options.limit_of(&job.args.kind) + BACKSTOP)
+    }
+
+    async fn work(
+        &self,
+        context: WorkContext,
+        job: riverqueue::Job<Command>,
+    ) -> Result<WorkOutcome, Ended> {
+        let number = u32::try_from(job.row.attempt).unwrap_or(1);
+        let last = job.row.attempt >= job.row.max_attempts;
+        let command = job.args;
+        let limit = self.options.limit_of(&command.kind);
+        let work = (self.handler)(Job {
+            command: command.clone(),
+            attempt: number,
+            last,
+            committed_at: job.row.created_at,
+        });
+        let failed = match attempt(&context, limit, work).await {
+            Ok(()) => return Ok(WorkOutcome::Complete),
+            Err(Ended::Failed(failed)) => failed,
+            Err(stopped) => return Err(stopped),
+        };
+        tracing::warn!(kind = %command.kind, key = %command.key, attempt = number, reason = %failed, "a job failed");
+        let never = matches!(failed, JobError::Never { .. });
+        if (never || last)
+            && let Some(client) = context.client()
+        {
+            let letter = DeadLetter {
+                key: command.key.clone(),
+                command,
+                attempts: number,
+                reason: failed.to_string(),
+            };
+            if let Err(error) = client.insert(letter).await {
+                // The job stays to be given up another time.
+                tracing::error!(error = %queue_error(error), "a dead letter could not be written");
+                return Ok(WorkOutcome::Snooze(self.options.pause));
+            }
+            if never {
+                return Ok(WorkOutcome::Discard);
+            }
+        }
+        Err(Ended::Failed(failed))
+    }
+}
+
+struct DeadLetterWorker {
+    options: Arc<QueueOptions>,
+    undertaker: Undertaker,
+}
+
+impl Worker<DeadLetter> for DeadLetterWorker {
+    type Error = Ended;
+
+    fn next_retry(
+        &self,
+        _: &riverqueue::Job<DeadLetter>,
+        error: &WorkError,
+        _: Timestamp,
+    ) -> Option<Duration> {
+        Ended::next_retry(error)
+    }
+
+    fn timeout(&self, _: &riverqueue::Job<DeadLetter>) -> WorkerTimeout {
+        WorkerTimeout::After(self.options.time_limit + BACKSTOP)
+    }
+
+    async fn work(
+        &self,
+        context: WorkContext,
+        job: riverqueue::Job<DeadLetter>,
+    ) -> Result<WorkOutcome, Ended> {
+        let letter = job.args;
+        tracing::error!(kind = %letter.command.kind, key = %letter.command.key, attempts = letter.attempts, reason = %letter.reason, "a job was given up");
+        let work = (self.undertaker)(letter);
+        attempt(&context, self.options.time_limit, work).await?;
+        Ok(WorkOutcome::Complete)
+    }
+}

@@ -109,9 +109,24 @@ impl Sqlite {
         .fetch_all(&mut *connection)
         .await?;
         let searched: i64 = counts.iter().map(|(_, count)| count).sum();
+        let registered: HashSet<&str> = query
+            .registry
+            .services
+            .iter()
+            .map(|service| service.name.as_str())
+            .collect();
         let same: Vec<&(Option<String>, i64)> = counts
             .iter()
-            .filter(|(service, _)| same_service(query.registry, query.service, service.as_deref()))
+            .filter(|(service, _)| match (query.service, service.as_deref()) {
+                // Two canonical names are one service only where they are one name; the rule itself
+                // is asked for all others.
+                (Some(wanted), Some(name))
+                    if registered.contains(wanted) && registered.contains(name) =>
+                {
+                    wanted == name
+                }
+                (wanted, name) => same_service(query.registry, wanted, name),
+            })
             .collect();
         let on_service: i64 = same.iter().map(|(_, count)| count).sum();
         let mut found = Found {
@@ -201,7 +216,8 @@ impl Sqlite {
         .await?
         .into_iter()
         .collect();
-        let all: i64 = sqlx::query_scalar("SELECT count(*) FROM incident")
+        // Near enough to how many there are, and found without counting.
+        let all: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM incident")
             .fetch_one(connection)
             .await?;
         let chosen = choose(&words, &frequencies, all as f64);

@@ -14,7 +14,7 @@ pub enum StoreError {
     Busy(#[source] Option<sqlx::Error>),
     /// The disk is full: nothing can be stored until there is room.
     #[error("the disk of the database is full")]
-    Full(#[source] sqlx::Error),
+    Full(#[source] Option<sqlx::Error>),
     /// What is stored cannot be read: an operator has to look.
     #[error("the database is damaged or is not a database: restore a backup or move the file away")]
     Corrupt(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
@@ -61,10 +61,14 @@ impl From<sqlx::Error> for StoreError {
                     .map(|code| code & 0xff);
                 match code {
                     Some(5 | 6) => Self::Busy(Some(error)),
-                    Some(13) => Self::Full(error),
+                    Some(13) => Self::Full(Some(error)),
                     Some(11 | 26) => Self::Corrupt(Some(Box::new(error))),
                     Some(19) => Self::Conflict("it contradicts what is stored".to_owned()),
                     Some(18) => Self::Invalid("it is too large to store".to_owned()),
+                    // What the database itself objects to does not go better another time.
+                    Some(1 | 20 | 25) => {
+                        Self::Invalid("the database does not take it as it is".to_owned())
+                    }
                     _ => Self::Unavailable(Some(error)),
                 }
             }

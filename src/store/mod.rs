@@ -132,6 +132,15 @@ impl Store {
         }
 
         let writer = SqlitePoolOptions::new()
+            .after_release(move |connection, _| {
+                Box::pin(async move {
+                    // A full disk makes SQLite end the transaction by itself; the driver goes on
+                    // counting it, and the connection would refuse every later one. It is closed
+                    // then, and another opened. (The ping waits for a rollback that is on its way.)
+                    connection.ping().await?;
+                    Ok(in_memory || !connection.is_in_transaction())
+                })
+            })
             .max_connections(1)
             .acquire_timeout(BUSY_TIMEOUT)
             .idle_timeout(None)

@@ -11,6 +11,7 @@ use crate::incident::{IncidentId, PastIncident, Registry, Service, Status};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use sqlx::SqliteConnection;
+use std::collections::HashMap;
 
 /// The highest id that an import may keep: the guild's counter moves behind it, and has to have
 /// room.
@@ -66,7 +67,10 @@ impl Store {
         all_or_nothing: bool,
     ) -> Result<Vec<PutOutcome>, StoreError> {
         let mut tx = self.write().await?;
-        let mut services = registry(&mut tx, guild).await?;
+        let mut services = Names {
+            registry: registry(&mut tx, guild).await?,
+            canonical: HashMap::new(),
+        };
         let mut outcomes = Vec::with_capacity(entries.len());
         for entry in entries {
             outcomes.push(put(&mut tx, guild, entry, &mut services, at).await?);
@@ -142,11 +146,33 @@ fn read(rows: Vec<(String, String, i64, String)>) -> Result<Vec<StoredRecord>, S
         .collect()
 }
 
+/// The guild's services, with the names that were looked up already: an import names few services
+/// many times.
+struct Names {
+    registry: Registry,
+    canonical: HashMap<String, String>,
+}
+
+impl Names {
+    fn canonical(&mut self, name: &str) -> String {
+        if let Some(known) = self.canonical.get(name) {
+            return known.clone();
+        }
+        let written = storable(name.trim()).into_owned();
+        let canonical = self
+            .registry
+            .resolve(&written)
+            .map_or(written.clone(), str::to_owned);
+        self.canonical.insert(name.to_owned(), canonical.clone());
+        canonical
+    }
+}
+
 async fn put(
     connection: &mut SqliteConnection,
     guild: &str,
     entry: &Entry,
-    services: &mut Registry,
+    services: &mut Names,
     at: Timestamp,
 ) -> Result<PutOutcome, StoreError> {
     let mut past = entry.past.clone();
@@ -164,13 +190,14 @@ async fn put(
         )));
     }
     if let Some(name) = past.service.take().filter(|name| !name.trim().is_empty()) {
-        past.service = services.canonical(&name);
+        let canonical = services.canonical(&name);
         // A private record's service is not shown to everybody by being registered.
-        if entry.private_to.is_none() && services.resolve(&name).is_none() {
-            let service = Service::named(storable(name.trim()).into_owned());
+        if entry.private_to.is_none() && services.registry.get(&canonical).is_none() {
+            let service = Service::named(canonical.clone());
             insert_service(connection, guild, &service).await?;
-            services.services.push(service);
+            services.registry.services.push(service);
         }
+        past.service = Some(canonical);
     }
     let opening = match entry.id {
         Some(id) => format!("import/{}", id.number()),

@@ -4,4 +4,6 @@
 
 mod cases;
 mod llm;
+mod queue;
+mod response_data;
 mod store;

@@ -231,6 +231,74 @@ async fn a_closed_store_is_unavailable_and_memory_fails_instead_of_being_empty()
     assert!(memory.recall(&query).await.is_err());
 }
 
+#[tokio::test]
+async fn a_damaged_file_is_damaged_and_never_a_panic() {
+    for (what, damage) in [
+        ("cut in half", 0_usize),
+        ("pages overwritten", 1),
+        ("header kept alone", 2),
+    ] {
+        let (folder, store) = fresh().await;
+        remembered(&store).await;
+        store.close().await;
+        let file = folder.path().join("precedent.db");
+        let mut bytes = std::fs::read(&file).unwrap();
+        match damage {
+            0 => bytes.truncate(bytes.len() / 2),
+            1 => bytes[4096..].fill(0xA5),
+            _ => bytes.truncate(100),
+        }
+        std::fs::write(&file, &bytes).unwrap();
+        let error = match Store::open(&url(folder.path())).await {
+            Ok(store) => store.check_integrity().await.expect_err(what),
+            Err(error) => error,
+        };
+        assert!(matches!(error, StoreError::Corrupt(_)), "{what}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_and_a_locked_file_are_said_to_be_so() {
+    let (folder, store) = fresh().await;
+    let limit = async |pages: &'static str| {
+        sqlx::query(pages)
+            .fetch_one(store.write_pool())
+            .await
+            .unwrap();
+    };
+    limit("PRAGMA max_page_count = 1").await; // Sets it to what is used.
+    let large = NewIncident {
+        report: Report::from_text("x".repeat(2_000_000)),
+        ..new_incident("large")
+    };
+    let error = store.open_incident("g", &large).await.unwrap_err();
+    assert!(matches!(error, StoreError::Full(_)), "{error:?}");
+    limit("PRAGMA max_page_count = 1000000").await;
+    // Nothing was stored of it, its number included.
+    let after = store.open_incident("g", &large).await.unwrap();
+    assert_eq!(after.id(), id(1));
+
+    sqlx::query("PRAGMA busy_timeout = 50")
+        .execute(store.write_pool())
+        .await
+        .unwrap();
+    let other = Store::open(&url(folder.path())).await.unwrap();
+    let held = other
+        .write_pool()
+        .begin_with("BEGIN IMMEDIATE")
+        .await
+        .unwrap();
+    let error = store
+        .open_incident("g", &new_incident("b"))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Busy(_)), "{error:?}");
+    // Reading goes on.
+    assert!(store.incident(&Scope::new("g", "c1"), id(1)).await.is_ok());
+    held.rollback().await.unwrap();
+    assert!(store.open_incident("g", &new_incident("b")).await.is_ok());
+}
+
 // ---- numbers and restart -----------------------------------------------------------------------
 
 #[tokio::test]
@@ -623,7 +691,8 @@ fn case() -> Case {
         attempts: vec![],
         incident: Some(id(1)),
         failure_class: FailureClass::Database,
-        started_at: None,
+        impact: None,
+        since: None,
     }
 }
 
@@ -1191,4 +1260,115 @@ async fn many_writers_and_readers_at_once() {
     }
     assert_eq!(numbers, (1..=200).collect());
     store.check_integrity().await.unwrap();
+}
+
+// ---- figures -----------------------------------------------------------------------------------
+
+/// Words as an ops team writes them: few very often, many rarely.
+struct Words(u64);
+
+impl Words {
+    fn next(&mut self) -> u64 {
+        // xorshift: the same figures on every run.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn word(&mut self) -> String {
+        const COMMON: &[&str] = &[
+            "error",
+            "timeout",
+            "service",
+            "requests",
+            "connection",
+            "failed",
+            "after",
+            "deploy",
+            "latency",
+            "pods",
+            "restart",
+            "database",
+            "queue",
+            "memory",
+            "pool",
+            "upstream",
+            "503",
+            "超时",
+            "数据库",
+            "连接",
+            "重启",
+            "磁盘",
+            "证书",
+            "回滚",
+        ];
+        let roll = self.next();
+        if roll.is_multiple_of(3) {
+            let at = usize::try_from(self.next() % COMMON.len() as u64).unwrap();
+            COMMON[at].to_owned()
+        } else {
+            // The square makes low numbers frequent.
+            let unit = (self.next() % 10_000) as f64 / 10_000.0;
+            format!("w{}x", (unit * unit * 8_000.0) as u64)
+        }
+    }
+
+    fn sentence(&mut self, words: usize) -> String {
+        let words: Vec<String> = (0..words).map(|_| self.word()).collect();
+        words.join(" ")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "figures: cargo test --release --test it figures -- --ignored --nocapture"]
+async fn figures_of_import_and_recall() {
+    let count: u32 = std::env::var("PRECEDENT_INCIDENTS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(10_000);
+    let (_folder, store) = fresh().await;
+    let mut words = Words(88_172_645_463_325_252);
+    let mut lines = String::new();
+    for n in 1..=count {
+        let line = serde_json::json!({
+            "id": n,
+            "title": words.sentence(8),
+            "service": format!("service-{}", words.next() % 60),
+            "started_at": "2026-05-14T03:00:00Z",
+            "resolved_at": "2026-05-14T04:00:00Z",
+            "symptoms": [words.sentence(15), words.sentence(15)],
+            "error_signatures": [words.sentence(12)],
+            "root_cause": words.sentence(20),
+            "fix": words.sentence(10),
+            "outcome": "held",
+            "ruled_out": [words.sentence(6)],
+        });
+        lines.push_str(&line.to_string());
+        lines.push('\n');
+    }
+    let began = std::time::Instant::now();
+    let report = bring(&store, &lines, false).await;
+    println!(
+        "import of {} incidents: {:?}",
+        report.added,
+        began.elapsed()
+    );
+    let mut times = Vec::new();
+    let mut candidates = 0;
+    for _ in 0..200 {
+        let text = words.sentence(60);
+        let began = std::time::Instant::now();
+        let found = recall(&store, &Scope::public("g"), &text, Some("service-7")).await;
+        times.push(began.elapsed());
+        candidates += found.candidates.len();
+    }
+    times.sort();
+    println!(
+        "recall over {count}: p50 {:?}, p95 {:?}, max {:?}, {} candidates on average",
+        times[100],
+        times[190],
+        times[199],
+        candidates / 200
+    );
 }

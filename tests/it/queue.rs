@@ -1,0 +1,568 @@
+//! The durable queue through real SQLite files and real kills.
+
+#![allow(clippy::unwrap_used)]
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use precedent::jobs::queue::{
+    Command, Committed, Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker,
+};
+use precedent::store::{Store, StoreError};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+fn url(folder: &Path) -> String {
+    format!("sqlite://{}", folder.join("precedent.db").display())
+}
+
+async fn open(folder: &Path) -> Store {
+    Store::open(&url(folder)).await.unwrap()
+}
+
+fn quick() -> QueueOptions {
+    QueueOptions {
+        pause: Duration::from_millis(10),
+        attempts: 3,
+        ..QueueOptions::default()
+    }
+}
+
+fn command(kind: &str, key: &str) -> Command {
+    Command::new(kind, key, json!({ "text": "超时 \0 \"quoted\"", "n": 1 }))
+}
+
+/// What was worked and what was given up, as it happened.
+#[derive(Clone, Default)]
+struct Log {
+    worked: Arc<Mutex<Vec<Job>>>,
+    dead: Arc<Mutex<Vec<DeadLetter>>>,
+}
+
+impl Log {
+    fn keys(&self) -> Vec<String> {
+        let worked = self.worked.lock().unwrap();
+        worked.iter().map(|job| job.command.key.clone()).collect()
+    }
+
+    fn dead(&self) -> Vec<DeadLetter> {
+        self.dead.lock().unwrap().clone()
+    }
+
+    /// A handler that logs each attempt and does what the command's kind says.
+    fn handler(&self) -> Handler {
+        let log = self.clone();
+        Arc::new(move |job| {
+            log.worked.lock().unwrap().push(job.clone());
+            async move {
+                match job.command.kind.as_str() {
+                    "fail" => Err(JobError::again("not today")),
+                    "later" if job.attempt == 1 => Err(JobError::Again {
+                        reason: "in a moment".to_owned(),
+                        after: Some(Duration::from_millis(1)),
+                    }),
+                    "never" => Err(JobError::never("it makes no sense")),
+                    "panic" => panic!("a panic that a test asked for"),
+                    "hang" => std::future::pending().await,
+                    _ => Ok(()),
+                }
+            }
+            .boxed()
+        })
+    }
+
+    fn undertaker(&self) -> Undertaker {
+        let log = self.clone();
+        Arc::new(move |letter| {
+            log.dead.lock().unwrap().push(letter);
+            async { Ok(()) }.boxed()
+        })
+    }
+
+    async fn start(&self, store: &Store, options: QueueOptions) -> Queue {
+        Queue::start(store, options, self.handler(), self.undertaker())
+            .await
+            .unwrap()
+    }
+}
+
+/// Waits until something is so, for at most 20 seconds.
+async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !so().await {
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn until_idle(queue: &Queue) -> Counts {
+    until("nothing is left to do", async || {
+        queue.counts().await.unwrap().is_idle()
+    })
+    .await;
+    queue.counts().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_key_is_worked_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let queue = log.start(&store, quick()).await;
+    assert_eq!(
+        queue.commit(command("ok", "a")).await.unwrap(),
+        Committed::New
+    );
+    assert_eq!(
+        queue.commit(command("ok", "a")).await.unwrap(),
+        Committed::Already
+    );
+    // Twice in one group, too.
+    let (one, other) = tokio::join!(
+        queue.commit(command("ok", "b")),
+        queue.commit(command("ok", "b"))
+    );
+    let committed = [one.unwrap(), other.unwrap()];
+    assert!(
+        committed.contains(&Committed::New) && committed.contains(&Committed::Already),
+        "{committed:?}"
+    );
+    until_idle(&queue).await;
+    let mut keys = log.keys();
+    keys.sort();
+    assert_eq!(keys, ["a", "b"]);
+    // After it is done, and after a restart, it still is the same work.
+    assert_eq!(
+        queue.commit(command("ok", "a")).await.unwrap(),
+        Committed::Already
+    );
+    queue.shutdown(Duration::from_secs(5)).await;
+    let queue = log.start(&store, quick()).await;
+    assert_eq!(
+        queue.commit(command("ok", "b")).await.unwrap(),
+        Committed::Already
+    );
+    until_idle(&queue).await;
+    assert_eq!(log.keys().len(), 2);
+    let job = log.worked.lock().unwrap()[0].clone();
+    assert_eq!(
+        (job.attempt, job.last, job.command.payload["n"].as_i64()),
+        (1, false, Some(1))
+    );
+    queue.shutdown(Duration::from_secs(5)).await;
+    // A stopped queue takes nothing.
+    assert!(matches!(
+        queue.commit(command("ok", "c")).await,
+        Err(StoreError::Unavailable(_))
+    ));
+}
+
+#[tokio::test]
+async fn a_job_that_fails_is_tried_then_somebody_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let options = QueueOptions {
+        time_limits: [("hang".to_owned(), Duration::from_millis(50))].into(),
+        ..quick()
+    };
+    let queue = log.start(&store, options).await;
+    for kind in ["fail", "never", "panic", "hang", "later", "ok"] {
+        queue.commit(command(kind, kind)).await.unwrap();
+    }
+    let counts = until_idle(&queue).await;
+    assert_eq!(counts.dead, 4);
+    let mut attempts: BTreeMap<String, Vec<(u32, bool)>> = BTreeMap::new();
+    for job in log.worked.lock().unwrap().iter() {
+        attempts
+            .entry(job.command.key.clone())
+            .or_default()
+            .push((job.attempt, job.last));
+    }
+    let thrice = vec![(1, false), (2, false), (3, true)];
+    for (key, expected) in [
+        ("fail", thrice.clone()),
+        ("panic", thrice.clone()),
+        ("hang", thrice),
+        ("never", vec![(1, false)]),
+        ("later", vec![(1, false), (2, false)]),
+        ("ok", vec![(1, false)]),
+    ] {
+        assert_eq!(attempts.get(key), Some(&expected), "{key}");
+    }
+    let mut told: Vec<(String, u32, String)> = log
+        .dead()
+        .into_iter()
+        .map(|letter| (letter.command.key, letter.attempts, letter.reason))
+        .collect();
+    told.sort();
+    let letter = |key: &str, attempts, reason: &str| (key.to_owned(), attempts, reason.to_owned());
+    assert_eq!(
+        told,
+        [
+            letter("fail", 3, "not today"),
+            letter("hang", 3, "it took longer than 0 s"),
+            letter("never", 1, "it makes no sense"),
+            letter("panic", 3, "it panicked"),
+        ]
+    );
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn later_is_not_before_and_can_be_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let queue = log.start(&store, quick()).await;
+    let due = Timestamp::now() + Duration::from_millis(1500);
+    queue.commit_at(command("ok", "soon"), due).await.unwrap();
+    queue
+        .commit_at(command("ok", "taken back"), due)
+        .await
+        .unwrap();
+    assert!(queue.cancel("taken back").await.unwrap());
+    assert!(!queue.cancel("taken back").await.unwrap());
+    assert!(!queue.cancel("unheard of").await.unwrap());
+    until("it was worked", async || !log.keys().is_empty()).await;
+    let late = Timestamp::now().as_millisecond() - due.as_millisecond();
+    assert!((0..1500).contains(&late), "{late} ms late");
+    until_idle(&queue).await;
+    assert_eq!(log.keys(), ["soon"]);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_at_once_share_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let queue = log.start(&store, quick()).await;
+    queue.commit(command("ok", "warm")).await.unwrap();
+    let mut tasks = tokio::task::JoinSet::new();
+    for n in 0..200 {
+        let queue = queue.clone();
+        tasks.spawn(async move {
+            let began = Instant::now();
+            queue.commit(command("ok", &format!("k{n}"))).await.unwrap();
+            began.elapsed()
+        });
+    }
+    let mut times: Vec<Duration> = tasks.join_all().await;
+    times.sort();
+    println!(
+        "commit of 200 at once: p50 {:?}, p99 {:?}",
+        times[100], times[198]
+    );
+    assert!(times[198] < Duration::from_secs(1), "{:?}", times[198]);
+    until_idle(&queue).await;
+    assert_eq!(log.keys().len(), 201);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn one_command_that_cannot_be_stored_does_not_take_others_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let queue = log.start(&store, quick()).await;
+    let mut deep = json!(1);
+    for _ in 0..1500 {
+        deep = json!([deep]);
+    }
+    let too_deep = Command::new("ok", "deep", deep);
+    let (bad, good) = tokio::join!(queue.commit(too_deep), queue.commit(command("ok", "good")));
+    assert!(bad.is_err(), "{bad:?}");
+    assert_eq!(good.unwrap(), Committed::New);
+    until_idle(&queue).await;
+    assert_eq!(log.keys(), ["good"]);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn a_full_disk_is_waited_for_and_then_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let options = QueueOptions {
+        commit_patience: Duration::from_secs(2),
+        ..quick()
+    };
+    let queue = log.start(&store, options).await;
+    let limit = async |pages: &'static str| {
+        sqlx::query(pages)
+            .fetch_one(store.write_pool())
+            .await
+            .unwrap();
+    };
+    limit("PRAGMA max_page_count = 1").await;
+    let large = |key: &str| Command::new("ok", key, json!("x".repeat(1_000_000)));
+    let began = Instant::now();
+    let error = queue.commit(large("lost")).await.unwrap_err();
+    assert!(matches!(error, StoreError::Full(_)), "{error:?}");
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    // Room in time, and it is committed by itself.
+    let waits = queue.commit(large("kept"));
+    tokio::pin!(waits);
+    assert!(
+        tokio::time::timeout(Duration::from_millis(300), &mut waits)
+            .await
+            .is_err()
+    );
+    limit("PRAGMA max_page_count = 1000000").await;
+    assert_eq!(waits.await.unwrap(), Committed::New);
+    until_idle(&queue).await;
+    assert_eq!(log.keys(), ["kept"]);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn a_stop_waits_then_hands_over_without_counting() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let queue = log.start(&store, quick()).await;
+    queue.commit(command("hang", "long")).await.unwrap();
+    until("it is worked", async || !log.keys().is_empty()).await;
+    // A second process is told to wait.
+    let impatient = QueueOptions {
+        lock_patience: Duration::from_millis(200),
+        ..quick()
+    };
+    let second = Queue::start(
+        &open(folder.path()).await,
+        impatient,
+        log.handler(),
+        log.undertaker(),
+    )
+    .await;
+    assert!(matches!(second, Err(StoreError::InUse)));
+    queue.shutdown(Duration::from_millis(100)).await;
+    let again = Log::default();
+    let queue = again.start(&store, quick()).await;
+    until("it goes on", async || !again.keys().is_empty()).await;
+    assert_eq!(again.worked.lock().unwrap()[0].attempt, 1);
+    queue.shutdown(Duration::ZERO).await;
+}
+
+// ---- real kills --------------------------------------------------------------------------------
+
+const CHILD: &str = "PRECEDENT_QUEUE_CHILD";
+
+/// Not a test: the process that the tests below start and kill. It commits commands, says which
+/// are committed, and works them; each effect is a line in a file.
+#[test]
+#[ignore = "started by the tests that kill it"]
+fn child() {
+    let Ok(folder) = std::env::var(CHILD) else {
+        return;
+    };
+    let folder = PathBuf::from(folder);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = open(&folder).await;
+        let queue = Queue::start(
+            &store,
+            quick(),
+            effects(&folder),
+            Arc::new(|_| async { Ok(()) }.boxed()),
+        )
+        .await
+        .unwrap();
+        let round = std::env::var("PRECEDENT_QUEUE_ROUND").unwrap();
+        for n in 0.. {
+            let key = format!("{round}-{n}");
+            if queue.commit(command("effect", &key)).await.is_ok() {
+                // One write, so that a kill never leaves half a line.
+                std::io::stdout()
+                    .write_all(format!("\nacked {key}\n").as_bytes())
+                    .unwrap();
+            }
+        }
+    });
+}
+
+/// Writes a line per effect; a poison command ends the process, a stuck one never ends.
+fn effects(folder: &Path) -> Handler {
+    let file = Arc::new(Mutex::new(
+        std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(folder.join("effects"))
+            .unwrap(),
+    ));
+    Arc::new(move |job: Job| {
+        let file = Arc::clone(&file);
+        async move {
+            let line = format!("{}\n", job.command.key);
+            file.lock().unwrap().write_all(line.as_bytes()).unwrap();
+            match job.command.kind.as_str() {
+                "poison" => std::process::exit(86),
+                "stuck" => std::future::pending().await,
+                _ => Ok(()),
+            }
+        }
+        .boxed()
+    })
+}
+
+fn start_child(folder: &Path, round: &str) -> std::process::Child {
+    std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["queue::child", "--exact", "--ignored", "--nocapture"])
+        .env(CHILD, folder)
+        .env("PRECEDENT_QUEUE_ROUND", round)
+        .stdout(std::fs::File::create(folder.join(format!("stdout-{round}"))).unwrap())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn acked(folder: &Path, round: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join(format!("stdout-{round}"))).unwrap_or_default();
+    text.lines()
+        .filter_map(|line| line.strip_prefix("acked "))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn effects_of(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("effects")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_at_any_time_nothing_acknowledged_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut all = BTreeSet::new();
+    for (round, wanted) in [1_usize, 7, 30, 80, 150].into_iter().enumerate() {
+        let round = round.to_string();
+        let mut child = start_child(folder, &round);
+        until("the child acknowledged enough", async || {
+            acked(folder, &round).len() >= wanted
+        })
+        .await;
+        child.kill().unwrap();
+        child.wait().unwrap();
+        all.extend(acked(folder, &round));
+    }
+    let store = open(folder).await;
+    let killed = Instant::now();
+    let log = Log::default();
+    let queue = Queue::start(&store, quick(), effects(folder), log.undertaker())
+        .await
+        .unwrap();
+    until_idle(&queue).await;
+    println!(
+        "all went on and ended {:?} after the start",
+        killed.elapsed()
+    );
+    assert!(killed.elapsed() < Duration::from_secs(5));
+    let done = effects_of(folder);
+    let distinct: BTreeSet<String> = done.iter().cloned().collect();
+    let lost: Vec<&String> = all.difference(&distinct).collect();
+    assert_eq!(lost, Vec::<&String>::new());
+    println!(
+        "{} acknowledged, {} effects, {} of them twice",
+        all.len(),
+        distinct.len(),
+        done.len() - distinct.len()
+    );
+    store.check_integrity().await.unwrap();
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_was_being_worked_goes_on_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    {
+        let store = open(folder).await;
+        let log = Log::default();
+        let queue = log.start(&store, quick()).await;
+        // Committed for the child to find; this process never works it.
+        queue
+            .commit_at(
+                command("stuck", "stuck"),
+                Timestamp::now() + Duration::from_millis(1500),
+            )
+            .await
+            .unwrap();
+        queue.shutdown(Duration::from_secs(5)).await;
+        store.close().await;
+        assert_eq!(log.keys(), Vec::<String>::new());
+    }
+    let mut child = start_child(folder, "0");
+    until("the child works it", async || {
+        effects_of(folder).iter().any(|key| key == "stuck")
+    })
+    .await;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let killed = Instant::now();
+    let store = open(folder).await;
+    let log = Log::default();
+    let queue = log.start(&store, quick()).await;
+    let second = || {
+        let worked = log.worked.lock().unwrap();
+        worked
+            .iter()
+            .find(|job| job.command.key == "stuck")
+            .map(|job| job.attempt)
+    };
+    until("it goes on", async || second().is_some()).await;
+    println!("kill to going on: {:?}", killed.elapsed());
+    assert!(killed.elapsed() < Duration::from_secs(5));
+    assert_eq!(second(), Some(2), "the attempt before is counted");
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_kills_the_process_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    {
+        let store = open(folder).await;
+        let queue = Log::default().start(&store, quick()).await;
+        queue
+            .commit_at(
+                command("poison", "poison"),
+                Timestamp::now() + Duration::from_millis(1500),
+            )
+            .await
+            .unwrap();
+        queue.shutdown(Duration::from_secs(5)).await;
+        store.close().await;
+    }
+    for round in 0..3 {
+        let mut child = start_child(folder, &round.to_string());
+        let code = tokio::task::spawn_blocking(move || child.wait())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(code.code(), Some(86), "round {round}");
+    }
+    let store = open(folder).await;
+    let log = Log::default();
+    let queue = log.start(&store, quick()).await;
+    until_idle(&queue).await;
+    assert!(!log.keys().contains(&"poison".to_owned()));
+    let told: Vec<(String, u32, String)> = log
+        .dead()
+        .into_iter()
+        .map(|letter| (letter.command.key, letter.attempts, letter.reason))
+        .collect();
+    assert_eq!(
+        told,
+        [(
+            "poison".to_owned(),
+            3,
+            "the program ended while it was worked".to_owned()
+        )]
+    );
+    queue.shutdown(Duration::from_secs(5)).await;
+}
