@@ -1,8 +1,13 @@
 //! Precedent: a report is redacted, triaged, the past recalled and graded, the incident routed,
 //! analysed, the proposal validated, the result presented.
 
+pub mod config;
 pub mod incident;
 pub mod jobs;
+pub mod llm;
 pub mod memory;
+pub mod present;
+pub mod response;
 pub mod store;
+pub mod telemetry;
 pub mod validation;

@@ -234,18 +234,27 @@ pub fn signature(line: &str) -> Vec<String> {
 /// Whether an error signature of a record stands in a text: its words occur in order within one
 /// line. At least two words are needed, or one that no prose contains (`ERR_CERT_DATE_INVALID`).
 pub fn signature_stands_in(error_line: &str, text: &str) -> bool {
-    let wanted = signature(error_line);
-    if !is_telling_signature(&wanted, error_line) {
-        return false;
-    }
-    text.lines().any(|line| {
-        let words = signature(line);
-        // In order and not scattered: the words between may not outnumber the wanted ones.
-        (0..words.len()).any(|start| {
-            words.get(start) == wanted.first()
-                && is_within(&wanted, words.get(start..).unwrap_or_default())
-        })
+    telling_signature(error_line).is_some_and(|wanted| {
+        text.lines()
+            .any(|line| signature_within(&wanted, &signature(line)))
     })
+}
+
+/// The signature of an error line where it is telling enough to be shared: see
+/// [`signature_stands_in`]. For those who hold many signatures against the same lines.
+pub fn telling_signature(error_line: &str) -> Option<Vec<String>> {
+    let words = signature(error_line);
+    is_telling_signature(&words, error_line).then_some(words)
+}
+
+/// Whether a signature stands in a line, both as [`signature`] gives them.
+pub fn signature_within(wanted: &[String], words: &[String]) -> bool {
+    // In order and not scattered: the words between may not outnumber the wanted ones.
+    !wanted.is_empty()
+        && (0..words.len()).any(|start| {
+            words.get(start) == wanted.first()
+                && is_within(wanted, words.get(start..).unwrap_or_default())
+        })
 }
 
 fn is_within(wanted: &[String], words: &[String]) -> bool {

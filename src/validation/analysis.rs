@@ -13,6 +13,15 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Analysis(pub(in crate::validation) Shown);
 
+#[cfg(test)]
+impl Analysis {
+    /// For tests of what reads it; nothing else makes one outside of validation.
+    #[allow(dead_code)]
+    pub(crate) fn for_test(shown: Shown) -> Self {
+        Self(shown)
+    }
+}
+
 impl std::ops::Deref for Analysis {
     type Target = Shown;
 
@@ -497,6 +506,15 @@ pub struct UpdateFields {
 #[serde(transparent)]
 pub struct Answer(pub(in crate::validation) ShownAnswer);
 
+#[cfg(test)]
+impl Answer {
+    /// For tests of what reads it; nothing else makes one outside of validation.
+    #[allow(dead_code)]
+    pub(crate) fn for_test(shown: ShownAnswer) -> Self {
+        Self(shown)
+    }
+}
+
 impl std::ops::Deref for Answer {
     type Target = ShownAnswer;
 
@@ -528,6 +546,15 @@ pub struct ShownAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct CheckedTriage(pub(in crate::validation) ShownTriage);
+
+#[cfg(test)]
+impl CheckedTriage {
+    /// For tests of what reads it; nothing else makes one outside of validation.
+    #[allow(dead_code)]
+    pub(crate) fn for_test(shown: ShownTriage) -> Self {
+        Self(shown)
+    }
+}
 
 impl std::ops::Deref for CheckedTriage {
     type Target = ShownTriage;

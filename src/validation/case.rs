@@ -32,6 +32,8 @@ pub struct Case {
     pub incident: Option<IncidentId>,
     /// The kind of failure that the report shows; its standard checks fill a short checklist.
     pub failure_class: FailureClass,
-    /// When the incident began, where a person said so.
-    pub started_at: Option<Timestamp>,
+    /// Who notices what, in the report's own words; fills the update where the model says nothing.
+    pub impact: Option<String>,
+    /// Since when, in the report's own words.
+    pub since: Option<String>,
 }

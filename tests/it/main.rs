@@ -1,4 +1,8 @@
 //! Integration tests.
 
+#![allow(clippy::print_stderr)]
+
+mod cases;
+mod llm;
 mod queue;
 mod store;

@@ -1,0 +1,217 @@
+//! Measures the reading of answers and the risk of commands on files of cases.
+//!
+//!     cargo run --release --example evaluate -- json FILE...
+//!     cargo run --release --example evaluate -- commands FILE...
+//!
+//! Each mode prints its findings, and as its last line its figures as one JSON object.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use precedent::validation::reading::{self, Unreadable};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let mode = arguments.next().unwrap_or_default();
+    let files: Vec<String> = arguments.collect();
+    if files.is_empty() {
+        eprintln!("usage: evaluate json FILE... | commands FILE...");
+        return ExitCode::FAILURE;
+    }
+    let result = match mode.as_str() {
+        "json" => measure_json(&files),
+        other => Err(format!("unknown mode {other}")),
+    };
+    match result {
+        Ok(figures) => {
+            println!("{figures}");
+            ExitCode::SUCCESS
+        }
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn rows(file: &str) -> Result<Vec<Value>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .enumerate()
+        .map(|(at, line)| {
+            serde_json::from_str(line).map_err(|error| format!("{file}:{}: {error}", at + 1))
+        })
+        .collect()
+}
+
+#[derive(Default)]
+struct Suite {
+    right: usize,
+    rejected: BTreeMap<String, usize>,
+    other: Vec<String>,
+    slowest: Duration,
+}
+
+impl Suite {
+    fn rejected(&self) -> usize {
+        self.rejected.values().sum()
+    }
+
+    fn of(&self) -> usize {
+        self.right + self.rejected() + self.other.len()
+    }
+}
+
+fn measure_json(files: &[String]) -> Result<Value, String> {
+    let mut figures = serde_json::Map::new();
+    for file in files {
+        let rows = rows(file)?;
+        let name = std::path::Path::new(file)
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let mut suite = Suite::default();
+        for row in &rows {
+            let Some(input) = input_of(row) else { continue };
+            let Some(expected) = expected_of(row, &input) else {
+                continue;
+            };
+            let started = Instant::now();
+            let read = reading::value(&input);
+            suite.slowest = suite.slowest.max(started.elapsed());
+            match (&read, &expected) {
+                (Ok((value, _)), Expected::Value(wanted)) if same(value, wanted) => {
+                    suite.right += 1;
+                }
+                (Err(_), Expected::Rejection) => suite.right += 1,
+                (Ok((value, repaired)), Expected::Rejection) => {
+                    // Strict JSON refuses it: reading it is this reader's purpose.
+                    *suite
+                        .rejected
+                        .entry("read where strict JSON refuses".to_owned())
+                        .or_default() += 1;
+                    let _ = (value, repaired);
+                }
+                (Ok((value, repaired)), Expected::Value(wanted)) => suite.other.push(format!(
+                    "  {}\n    input    {}\n    expected {}\n    read     {}  ({:?})",
+                    row["test"].as_str().unwrap_or("?"),
+                    short(&json!(input).to_string()),
+                    short(&wanted.to_string()),
+                    short(&value.to_string()),
+                    repaired.kinds(),
+                )),
+                (Err(reason), _) => {
+                    *suite.rejected.entry(class(*reason).to_owned()).or_default() += 1;
+                    if std::env::var_os("SHOW_REJECTED").is_some() {
+                        println!(
+                            "  rejected ({}) {} => {}",
+                            class(*reason),
+                            short(&json!(input).to_string()),
+                            short(&row["expected"].to_string())
+                        );
+                    }
+                }
+            }
+        }
+        let share = |n: usize| {
+            if suite.of() == 0 {
+                0.0
+            } else {
+                (n as f64 * 1000.0 / suite.of() as f64).round() / 10.0
+            }
+        };
+        println!(
+            "{name}: {} rows, read right {} ({} %), rejected {} ({:?}), read to another {} ({} %), slowest {:?}",
+            suite.of(),
+            suite.right,
+            share(suite.right),
+            suite.rejected(),
+            suite.rejected,
+            suite.other.len(),
+            share(suite.other.len()),
+            suite.slowest
+        );
+        for line in &suite.other {
+            println!("{line}");
+        }
+        figures.insert(
+            name,
+            json!({
+                "rows": suite.of(),
+                "right": suite.right,
+                "right_percent": share(suite.right),
+                "rejected": suite.rejected(),
+                "other": suite.other.len(),
+                "other_percent": share(suite.other.len()),
+                "slowest_us": suite.slowest.as_micros() as u64,
+            }),
+        );
+    }
+    Ok(Value::Object(figures))
+}
+
+enum Expected {
+    Value(Value),
+    Rejection,
+}
+
+fn input_of(row: &Value) -> Option<String> {
+    row["input"]
+        .as_str()
+        .or_else(|| row["raw_output"].as_str())
+        .map(str::to_owned)
+}
+
+fn expected_of(row: &Value, input: &str) -> Option<Expected> {
+    if let Some(expected) = row.get("expected") {
+        return Some(Expected::Value(expected.clone()));
+    }
+    match row["verdict"].as_str() {
+        Some("accept") => serde_json::from_str(input).ok().map(Expected::Value),
+        Some("reject") => Some(Expected::Rejection),
+        _ => None,
+    }
+}
+
+/// Equal, with `1` and `1.0` as one number.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+fn class(reason: Unreadable) -> &'static str {
+    match reason {
+        Unreadable::Empty => "empty",
+        Unreadable::TooLong { .. } => "too long",
+        Unreadable::TooDeep => "too deep",
+        Unreadable::Tangled => "tangled",
+        Unreadable::OnlyThoughts => "only thoughts",
+        Unreadable::NoObject => "no object",
+        Unreadable::Broken => "broken",
+        Unreadable::Ambiguous => "ambiguous",
+        Unreadable::NothingUsable => "nothing usable",
+        Unreadable::Refused => "refused",
+        Unreadable::CutOff => "cut off",
+    }
+}
+
+fn short(text: &str) -> String {
+    let mut cut: String = text.chars().take(300).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}

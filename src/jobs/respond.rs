@@ -1,0 +1,452 @@
+//! The stages in order, on one page: a report is redacted, triaged, the past recalled and graded,
+//! the incident routed, analysed, the proposal validated.
+//!
+//! The command line and the bot run the same stages; only the bot posts between them. Each stage
+//! that needs a model or memory has an answer without it, and says so (R23).
+
+use crate::incident::proposal::Proposal;
+use crate::incident::{Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report, Route, Severity, Tier};
+use crate::llm::{self, Endpoint, LlmError, Question, Task};
+use crate::memory;
+use crate::response::fallback::{self, FallbackInput};
+use crate::response::prompt::{self, AnalysisInput, Prompt, Shrink};
+use crate::response::recall::RecallQuery;
+use crate::response::redact::{self, Key};
+use crate::response::triage::{self, Said, Triage};
+use crate::response::{grade, recall, route};
+use crate::store::Measures;
+use crate::validation::analysis::CheckedTriage;
+use crate::validation::{self, Analysis, Case, reading};
+use jiff::Timestamp;
+use std::time::{Duration, Instant};
+
+/// The models that may be asked.
+#[derive(Clone)]
+pub struct Models {
+    /// The endpoint; clones share what was learnt of it.
+    pub endpoint: Endpoint,
+    /// The main model.
+    pub main: String,
+    /// The one that triages.
+    pub triage: String,
+    /// The stronger one.
+    pub capable: String,
+    /// Longest time of one call (R23).
+    pub timeout: Duration,
+}
+
+impl Models {
+    /// Longest time for all calls of one analysis: one and a half times that of a call (R23).
+    pub fn budget(&self) -> Duration {
+        self.timeout.mul_f64(1.5)
+    }
+
+    fn of(&self, tier: Tier) -> &str {
+        match tier {
+            Tier::Fast => &self.main,
+            Tier::Capable => &self.capable,
+        }
+    }
+}
+
+/// What the stages work with.
+#[derive(Clone)]
+pub struct Responder {
+    /// Memory; `None` where it is off.
+    pub memory: Option<memory::Sqlite>,
+    /// Models; `None` where none is configured.
+    pub models: Option<Models>,
+    /// The key of placeholders for secrets.
+    pub redaction: Key,
+}
+
+/// What was reported, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    /// The guild, as stored.
+    pub guild: String,
+    /// The channel that asks; empty: public records only.
+    pub channel: String,
+    /// The report, already redacted.
+    pub report: Report,
+    /// What people said with it.
+    pub said: Said,
+    /// The services of the guild.
+    pub registry: Registry,
+    /// The language of the thread.
+    pub locale: Locale,
+    /// The time of the run.
+    pub now: Timestamp,
+    /// The incident at hand.
+    pub own: Option<IncidentId>,
+    /// What was tried in it.
+    pub attempts: Vec<FixAttempt>,
+}
+
+/// A report that was read, with what memory gave.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// What the heuristics read.
+    pub triage: Triage,
+    /// The title that may be shown.
+    pub title: String,
+    /// What memory was asked.
+    query: RecallQuery,
+    /// What an answer is checked against.
+    pub case: Case,
+    guild: String,
+    channel: String,
+    /// What it took so far.
+    pub measures: Measures,
+}
+
+/// An answer and who gave it.
+#[derive(Clone, Debug)]
+pub struct Proposed {
+    /// The answer, unchecked.
+    pub proposal: Proposal,
+    /// Who gave it.
+    pub engine: Engine,
+}
+
+impl Responder {
+    /// Redacts every text of a report (R22): the one point at the entrance.
+    pub fn redact(&self, report: Report) -> Report {
+        let clean = |text: &str| redact::redact(text, &self.redaction).text;
+        Report {
+            text: clean(&report.text),
+            attachments: report
+                .attachments
+                .into_iter()
+                .map(|mut file| {
+                    file.text = clean(&file.text);
+                    file.name = clean(&file.name);
+                    file
+                })
+                .collect(),
+            thread: report
+                .thread
+                .into_iter()
+                .map(|mut message| {
+                    message.text = clean(&message.text);
+                    message
+                })
+                .collect(),
+        }
+    }
+
+    /// Heuristic triage and the first recall: no model, a few milliseconds.
+    pub async fn read(&self, reported: Reported) -> Read {
+        let mut measures = Measures::default();
+        let started = Instant::now();
+        let triage = triage::triage(&reported.report, &reported.registry, &reported.said);
+        let query = recall::query(&reported.report, &triage);
+        took(&mut measures, "triage", started);
+        let case = Case {
+            now: reported.now,
+            locale: reported.locale,
+            service: triage.service.clone(),
+            registry: reported.registry,
+            severity: reported.said.severity,
+            severity_proposed: triage.severity,
+            memory: Memory::Disabled,
+            attempts: reported.attempts,
+            incident: reported.own,
+            failure_class: triage.failure_class,
+            impact: triage.impact.clone(),
+            since: triage.since.clone(),
+            report: reported.report,
+        };
+        let mut read = Read {
+            title: triage.title.clone(),
+            triage,
+            query,
+            case,
+            guild: reported.guild,
+            channel: reported.channel,
+            measures,
+        };
+        self.recall(&mut read).await;
+        read
+    }
+
+    /// Asks memory and grades what it gave (R4, R5).
+    async fn recall(&self, read: &mut Read) {
+        let started = Instant::now();
+        let Some(memory) = &self.memory else {
+            read.case.memory = Memory::Disabled;
+            return;
+        };
+        let query = memory::Query {
+            guild: &read.guild,
+            channel: &read.channel,
+            words: &read.query.tokens,
+            service: read.case.service.as_deref(),
+            registry: &read.case.registry,
+            own: read.case.incident,
+            limit: 0,
+        };
+        read.case.memory = match memory.recall(&query).await {
+            Ok(found) => {
+                let recalled: Vec<Recalled> = grade::grade(
+                    found.candidates,
+                    &read.query.prepare(),
+                    read.case.service.as_deref(),
+                    &read.case.registry,
+                    read.case.incident,
+                    grade::Limits::default(),
+                );
+                Memory::Searched {
+                    searched: found.searched,
+                    on_service: found.on_service,
+                    recalled,
+                }
+            }
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "memory is unavailable for this analysis");
+                Memory::Unavailable
+            }
+        };
+        took(&mut read.measures, "recall", started);
+    }
+
+    /// The model's triage refines the heuristic one, and memory is asked again (R23). Whatever goes
+    /// wrong leaves what the heuristics read.
+    pub async fn refine(&self, read: &mut Read, deadline: Instant) {
+        let Some(models) = &self.models else { return };
+        let started = Instant::now();
+        let mut asked = vec![models.triage.as_str()];
+        if models.main != models.triage {
+            asked.push(&models.main);
+        }
+        for model in asked {
+            let prompt = prompt::triage(&read.case.report, &read.case.registry, read.case.locale, Shrink::No);
+            let budget = models.timeout.min(deadline.saturating_duration_since(Instant::now()));
+            match self.ask(models, model, Task::Triage, prompt, budget, &mut read.measures).await {
+                Ok(answer) => {
+                    if let Ok(proposed) = reading::triage(&answer.text, answer.cut_off) {
+                        let checked = validation::triage(&read.case, &read.title, &proposed);
+                        self.apply(read, &checked).await;
+                        break;
+                    }
+                }
+                Err(error) if error_is_lasting(&error) => break,
+                Err(_) => {}
+            }
+        }
+        took(&mut read.measures, "refine", started);
+    }
+
+    async fn apply(&self, read: &mut Read, checked: &CheckedTriage) {
+        read.title.clone_from(&checked.title);
+        if read.case.severity.is_none() {
+            read.case.severity_proposed = checked.severity;
+        }
+        read.query = recall::refine_query(
+            &read.query,
+            &checked.title,
+            &checked.symptoms,
+            &checked.error_signatures,
+            &checked.recall_query,
+        );
+        self.recall(read).await;
+    }
+
+    /// The routing decision; to be stored before the model is called (R26).
+    pub fn route(&self, read: &Read) -> Route {
+        route::route(&route::RouteInput {
+            service: read.case.service.as_deref(),
+            registry: &read.case.registry,
+            severity: read.severity(),
+            memory: &read.case.memory,
+            own_attempts: &read.case.attempts,
+            implicated_files: &read.triage.implicated_files,
+            log_lines: read.triage.log_lines,
+            text: &read.case.report.text,
+        })
+    }
+
+    /// Asks the model of the route; the rule-based engine answers where none does (R23).
+    pub async fn propose(&self, read: &mut Read, route: &Route, deadline: Instant) -> Proposed {
+        let Some(models) = self.models.clone() else {
+            return self.fall_back(read, FallbackReason::NotConfigured);
+        };
+        let started = Instant::now();
+        let result = self.ask_analysis(&models, read, route, deadline).await;
+        took(&mut read.measures, "analyse", started);
+        match result {
+            Ok((proposal, model)) => Proposed {
+                proposal,
+                engine: Engine::Model {
+                    model,
+                    tier: route.tier,
+                },
+            },
+            Err(reason) => self.fall_back(read, reason),
+        }
+    }
+
+    async fn ask_analysis(&self, models: &Models, read: &mut Read, route: &Route, deadline: Instant) -> Result<(Proposal, String), FallbackReason> {
+        let mut asked = vec![models.of(route.tier).to_owned()];
+        if models.main != models.of(route.tier) {
+            asked.push(models.main.clone());
+        }
+        let mut last = FallbackReason::Timeout {
+            seconds: models.budget().as_secs(),
+        };
+        for model in asked {
+            let mut shrink = Shrink::No;
+            let mut unreadable: Option<String> = None;
+            loop {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(last);
+                }
+                let mut prompt = prompt::analysis(
+                    &AnalysisInput {
+                        report: &read.case.report,
+                        service: read.case.service.as_deref(),
+                        severity: read.severity(),
+                        severity_by_person: read.case.severity.is_some(),
+                        memory: &read.case.memory,
+                        attempts: &read.case.attempts,
+                        failure_class: read.case.failure_class,
+                        locale: read.case.locale,
+                        now: read.case.now,
+                    },
+                    shrink,
+                );
+                if let Some(why) = &unreadable {
+                    prompt.system.push_str("\nYour last answer could not be read: ");
+                    prompt.system.push_str(why);
+                    prompt.system.push_str(". Answer with one JSON object and nothing else.");
+                }
+                let budget = models.timeout.min(left);
+                match self.ask(models, &model, Task::Analysis, prompt, budget, &mut read.measures).await {
+                    Ok(answer) => match reading::analysis(&answer.text, answer.cut_off) {
+                        Ok(proposal) => return Ok((proposal, model)),
+                        Err(why) => {
+                            last = if answer.cut_off { FallbackReason::CutOff } else { FallbackReason::Unreadable };
+                            // One more try with the reason, while there is time for a whole one.
+                            if unreadable.is_some() || deadline.saturating_duration_since(Instant::now()) < models.timeout / 3 {
+                                break;
+                            }
+                            unreadable = Some(why.to_string());
+                        }
+                    },
+                    Err(LlmError::TooLarge { .. }) if shrink.smaller().is_some() => {
+                        last = FallbackReason::TooLarge;
+                        if let Some(smaller) = shrink.smaller() {
+                            shrink = smaller;
+                        }
+                    }
+                    Err(error) => {
+                        last = reason_of(&error);
+                        if error_is_lasting(&error) {
+                            return Err(last);
+                        }
+                        break;
+                    }
+                }
+            }
+        }
+        Err(last)
+    }
+
+    /// One question; the answer leaves redacted (R22: again at the exit).
+    async fn ask(&self, models: &Models, model: &str, task: Task, prompt: Prompt, budget: Duration, measures: &mut Measures) -> Result<llm::Answer, LlmError> {
+        let question = Question {
+            task,
+            model: model.to_owned(),
+            system: prompt.system,
+            user: prompt.user,
+            schema: prompt.schema,
+            max_completion_tokens: prompt.max_completion_tokens,
+        };
+        measures.calls += 1;
+        let mut answer = models.endpoint.ask(&question, budget).await?;
+        measures.prompt_tokens += u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
+        measures.completion_tokens += u64::from(answer.completion_tokens.unwrap_or(0));
+        answer.text = redact::redact(&answer.text, &self.redaction).text;
+        Ok(answer)
+    }
+
+    /// The rule-based answer.
+    pub fn fall_back(&self, read: &Read, reason: FallbackReason) -> Proposed {
+        let proposal = fallback::propose(&FallbackInput {
+            report: &read.case.report,
+            service: read.case.service.as_deref(),
+            memory: &read.case.memory,
+            own_attempts: &read.case.attempts,
+            failure_class: read.case.failure_class,
+            severity: read.severity(),
+            impact: read.triage.impact.as_deref(),
+            since: read.triage.since.as_deref(),
+            change_before: read.triage.change_before.as_deref(),
+            symptoms: &read.triage.symptoms,
+            error_lines: &read.triage.error_signatures,
+            locale: read.case.locale,
+        });
+        Proposed {
+            proposal,
+            engine: Engine::Fallback { reason },
+        }
+    }
+
+    /// What may be shown.
+    pub fn validate(&self, read: &mut Read, proposed: &Proposed) -> Analysis {
+        let started = Instant::now();
+        let analysis = validation::analysis(&read.case, &proposed.proposal, proposed.engine.clone());
+        took(&mut read.measures, "validate", started);
+        analysis
+    }
+
+    /// All stages, one after the other; for the command line.
+    pub async fn respond(&self, reported: Reported) -> (Read, Route, Proposed, Analysis) {
+        let mut read = self.read(reported).await;
+        let deadline = Instant::now() + self.models.as_ref().map_or(Duration::ZERO, Models::budget);
+        self.refine(&mut read, deadline).await;
+        let route = self.route(&read);
+        let proposed = self.propose(&mut read, &route, deadline).await;
+        let analysis = self.validate(&mut read, &proposed);
+        (read, route, proposed, analysis)
+    }
+}
+
+impl Read {
+    /// The severity in force: a person's, else the proposed one.
+    pub fn severity(&self) -> Severity {
+        self.case.severity.unwrap_or(self.case.severity_proposed)
+    }
+}
+
+fn took(measures: &mut Measures, stage: &str, started: Instant) {
+    let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    *measures.stage_millis.entry(stage.to_owned()).or_default() += millis;
+}
+
+/// Errors after which another model at the same endpoint would fare no better.
+fn error_is_lasting(error: &LlmError) -> bool {
+    matches!(error, LlmError::BadKey | LlmError::Unreachable | LlmError::BadAddress)
+}
+
+/// What a model's failure is called.
+pub fn reason_of(error: &LlmError) -> FallbackReason {
+    let seconds = |wait: Option<Duration>| wait.map(|wait| wait.as_secs_f64().ceil() as u64);
+    match error {
+        LlmError::RateLimited { .. } => FallbackReason::RateLimited {
+            retry_after_seconds: seconds(error.retry_after()),
+        },
+        LlmError::DailyLimit { .. } => FallbackReason::DailyLimit {
+            retry_after_seconds: seconds(error.retry_after()),
+        },
+        LlmError::TooLarge { .. } => FallbackReason::TooLarge,
+        LlmError::Overloaded { .. } => FallbackReason::Overloaded,
+        LlmError::BadKey => FallbackReason::BadKey,
+        LlmError::ModelGone { .. } => FallbackReason::ModelGone,
+        LlmError::Timeout { after } => FallbackReason::Timeout { seconds: after.as_secs() },
+        LlmError::Unreachable | LlmError::BadAddress => FallbackReason::Unreachable,
+        LlmError::Unreadable { .. } => FallbackReason::Unreadable,
+        LlmError::Refused { status } => FallbackReason::Refused { status: *status },
+    }
+}

@@ -1,0 +1,766 @@
+//! Hypothesis cards, best first, the record before the number.
+//!
+//! Wanted: a card is read in five seconds, and whatever the analysis holds, the message is legal.
+//! Design: the same composition is tried with less and less [`Room`] until it fits Discord's 6,000
+//! characters. What shrinks is prose and quotes; the record, the verdict and the references stay,
+//! the latter as bare ids in the end. If anything shrank, the message says so and the whole text
+//! goes along as a file.
+
+use super::custom_id::{Action, CardRef};
+use super::escape::{cut, plain};
+use super::ink::Ink;
+use super::payload::{
+    BUTTON_LABEL, Button, CONTENT, Choice, EMBED_TITLE, Embed, Message, OPTIONS, ROWS, Row, Style,
+};
+use super::progress::{Precedent, precedent_line};
+use super::{CauseState, File, FixState, Post, Slot, View, say};
+use crate::incident::proposal::Risk;
+use crate::incident::{Engine, Grade, IncidentId, Locale, Outcome, Standing, sameness};
+use crate::validation::Analysis;
+use crate::validation::analysis::{Class, Hypothesis, NextStep, Source};
+use std::collections::BTreeMap;
+
+/// Cards of one analysis (R14).
+pub const CARDS: usize = 4;
+
+/// The colour of what comes from memory; the badge says it in words.
+pub const MEMORY_COLOR: u32 = 0x4F_8F_F7;
+const EVIDENCE_COLOR: u32 = 0x2F_B5_A0;
+const ANALOGY_COLOR: u32 = 0xA0_78_E8;
+const GENERAL_COLOR: u32 = 0x7D_84_90;
+const STOP_COLOR: u32 = 0xF0_82_2E;
+
+/// How much of each part is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    title: usize,
+    fix: usize,
+    verify: usize,
+    quote: usize,
+    quotes: usize,
+    /// References in full lines; the others as ids and outcomes.
+    full_refs: usize,
+    /// References as ids, at most.
+    short_refs: usize,
+    summary: usize,
+    ideas: usize,
+    idea: usize,
+    notes: usize,
+    step: usize,
+}
+
+/// Everything, for files and the command line.
+pub const FULL: Room = Room {
+    title: usize::MAX / 8,
+    fix: usize::MAX / 8,
+    verify: usize::MAX / 8,
+    quote: usize::MAX / 8,
+    quotes: usize::MAX,
+    full_refs: usize::MAX,
+    short_refs: usize::MAX,
+    summary: usize::MAX / 8,
+    ideas: usize::MAX,
+    idea: usize::MAX / 8,
+    notes: usize::MAX,
+    step: usize::MAX / 8,
+};
+
+/// From calm to cramped.
+const ROOMS: [Room; 5] = [
+    Room {
+        title: 200,
+        fix: 360,
+        verify: 360,
+        quote: 180,
+        quotes: 3,
+        full_refs: 5,
+        short_refs: 60,
+        summary: 500,
+        ideas: 6,
+        idea: 160,
+        notes: 4,
+        step: 200,
+    },
+    Room {
+        title: 160,
+        fix: 240,
+        verify: 240,
+        quote: 140,
+        quotes: 2,
+        full_refs: 4,
+        short_refs: 50,
+        summary: 300,
+        ideas: 5,
+        idea: 120,
+        notes: 3,
+        step: 160,
+    },
+    Room {
+        title: 120,
+        fix: 160,
+        verify: 160,
+        quote: 110,
+        quotes: 2,
+        full_refs: 3,
+        short_refs: 40,
+        summary: 200,
+        ideas: 4,
+        idea: 90,
+        notes: 2,
+        step: 120,
+    },
+    Room {
+        title: 90,
+        fix: 100,
+        verify: 100,
+        quote: 80,
+        quotes: 1,
+        full_refs: 2,
+        short_refs: 30,
+        summary: 120,
+        ideas: 3,
+        idea: 70,
+        notes: 1,
+        step: 80,
+    },
+    Room {
+        title: 60,
+        fix: 60,
+        verify: 60,
+        quote: 50,
+        quotes: 1,
+        full_refs: 0,
+        short_refs: 20,
+        summary: 60,
+        ideas: 2,
+        idea: 40,
+        notes: 1,
+        step: 50,
+    },
+];
+
+/// The cards of an analysis.
+pub fn cards(analysis: &Analysis, view: &View) -> Post {
+    let mut message = Message::default();
+    for room in &ROOMS {
+        let ink = Ink::discord(view.locale, view.now);
+        message = compose(analysis, view, room, &ink);
+        if message.fits() {
+            break;
+        }
+    }
+    message.post(Slot::Analysis)
+}
+
+fn compose(analysis: &Analysis, view: &View, room: &Room, ink: &Ink) -> Message {
+    let locale = view.locale;
+    let mut embeds = vec![verdict(analysis, view, room, ink)];
+    embeds.extend(stop_the_bleeding(analysis, view, room, ink));
+    if analysis.cause_not_determined || analysis.hypotheses.is_empty() {
+        embeds.push(Embed {
+            title: format!("❔ {}", say::cause_not_determined(locale)),
+            description: say::cause_not_determined_hint(locale).to_owned(),
+            color: GENERAL_COLOR,
+            ..Embed::default()
+        });
+    }
+    for (index, hypothesis) in analysis.hypotheses.iter().take(CARDS).enumerate() {
+        embeds.push(card(hypothesis, index, view, room, ink).embed(hypothesis));
+    }
+    embeds.extend(general_ideas(analysis, room, ink));
+    if analysis.hypotheses.len() > CARDS {
+        ink.note_cut();
+    }
+    let mut content = heading(analysis, view, ink);
+    let mut files = Vec::new();
+    if ink.has_cut() {
+        files.push(File {
+            name: view.file_name("analysis"),
+            text: super::text::text(analysis, view),
+        });
+        content.push(format!("✂ {}", say::cut_note(locale)));
+    }
+    Message {
+        content: cut(&content.join("\n"), CONTENT),
+        embeds,
+        rows: rows(analysis, view),
+        files,
+    }
+}
+
+/// What stands above the cards: which analysis, progress, who answered, what was not read.
+pub(super) fn heading(analysis: &Analysis, view: &View, ink: &Ink) -> Vec<String> {
+    let locale = view.locale;
+    let mut lines = Vec::new();
+    if let Some(by) = view.superseded_by {
+        lines.push(ink.bold(&say::superseded(locale, by)));
+    }
+    let mut first = Vec::new();
+    if view.analysis > 1 {
+        first.push(ink.bold(&say::analysis_number(locale, view.analysis)));
+    }
+    if !view.progress.is_empty() {
+        first.push(cut(&view.progress, 400));
+    }
+    if !first.is_empty() {
+        lines.push(first.join(" · "));
+    }
+    if let Engine::Fallback { reason } = &analysis.engine {
+        lines.push(ink.bold(&say::fallback_heading(locale, reason)));
+    }
+    if analysis.cut_off {
+        lines.push(ink.bold(say::cut_off(locale)));
+    }
+    for note in view.notes.iter().take(3) {
+        lines.push(format!("📎 {}", ink.text(note, 200)));
+    }
+    lines
+}
+
+fn verdict(analysis: &Analysis, view: &View, room: &Room, ink: &Ink) -> Embed {
+    Embed {
+        description: verdict_lines(analysis, view, room, ink).join("\n"),
+        color: GENERAL_COLOR,
+        ..Embed::default()
+    }
+}
+
+/// Memory's verdict with its counts, the summary, the severity where it is only proposed, warnings.
+pub(super) fn verdict_lines(
+    analysis: &Analysis,
+    view: &View,
+    room: &Room,
+    ink: &Ink,
+) -> Vec<String> {
+    let locale = view.locale;
+    let mut lines = vec![format!(
+        "{} {}",
+        ink.bold(say::memory_label(locale)),
+        say::memory_sentence(locale, &analysis.memory)
+    )];
+    let refs = &analysis.memory.refs;
+    if !refs.is_empty() {
+        lines.push(id_list(refs, room.short_refs, ink));
+    }
+    let summary = ink.text(&analysis.summary, room.summary);
+    if !summary.is_empty() {
+        lines.push(summary);
+    }
+    let severity = &analysis.severity;
+    if severity.by != crate::validation::analysis::SeverityBy::Person {
+        let mut line = format!(
+            "{} {} ({})",
+            ink.bold(say::severity_label(locale)),
+            severity.severity,
+            say::severity_by(locale, severity.by)
+        );
+        let reason = ink.text(&severity.reason, room.summary / 2);
+        if !reason.is_empty() {
+            line.push_str(": ");
+            line.push_str(&reason);
+        }
+        lines.push(line);
+    }
+    for note in analysis.safety_notes.iter().take(room.notes) {
+        let note = ink.text(note, room.summary / 2);
+        if !note.is_empty() {
+            lines.push(format!("⚠ {note}"));
+        }
+    }
+    if analysis.safety_notes.len() > room.notes {
+        ink.note_cut();
+    }
+    lines
+}
+
+/// Reversible steps that restored this service before, and a rollback where a change came first.
+pub(super) fn bleeding_steps<'a>(analysis: &'a Analysis, view: &View) -> Vec<&'a NextStep> {
+    if !view.severity.is_grave() {
+        return Vec::new();
+    }
+    let proven: Vec<&Hypothesis> = analysis
+        .hypotheses
+        .iter()
+        .filter(|h| h.record.worked > h.record.failed && !h.record.newest_failed)
+        .filter(|h| !h.fix.trim().is_empty() && !h.analogy && h.class != Class::Excluded)
+        .collect();
+    analysis
+        .next_steps
+        .iter()
+        .filter(|step| step.risk == Risk::Reversible)
+        .filter(|step| {
+            proven
+                .iter()
+                .any(|h| sameness::near_or_same(&h.fix, &step.step))
+                || (view.change_before_impact && is_rollback(step))
+        })
+        .take(3)
+        .collect()
+}
+
+fn is_rollback(step: &NextStep) -> bool {
+    let text = format!("{} {}", step.step, step.command).to_lowercase();
+    [
+        "roll back",
+        "rollback",
+        "rollout undo",
+        "revert",
+        "回滚",
+        "回退",
+    ]
+    .iter()
+    .any(|word| text.contains(word))
+}
+
+fn stop_the_bleeding(analysis: &Analysis, view: &View, room: &Room, ink: &Ink) -> Option<Embed> {
+    let steps = bleeding_steps(analysis, view);
+    if steps.is_empty() {
+        return None;
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for step in steps {
+        lines.extend(super::checklist::step_lines(step, None, room.step, ink));
+    }
+    Some(Embed {
+        title: format!("🩹 {}", say::stop_the_bleeding(view.locale)),
+        description: lines.join("\n"),
+        color: STOP_COLOR,
+        footer: say::stop_the_bleeding_hint(view.locale).to_owned(),
+        ..Embed::default()
+    })
+}
+
+/// A card before it is an embed or text.
+pub(super) struct Card {
+    pub(super) badge: String,
+    pub(super) title: String,
+    pub(super) lines: Vec<String>,
+}
+
+impl Card {
+    fn embed(self, hypothesis: &Hypothesis) -> Embed {
+        Embed {
+            author: self.badge,
+            title: self.title,
+            description: self.lines.join("\n"),
+            color: match (hypothesis.source, hypothesis.analogy) {
+                (Source::Memory, false) => MEMORY_COLOR,
+                (Source::Memory, true) => ANALOGY_COLOR,
+                (Source::CurrentEvidence, _) => EVIDENCE_COLOR,
+                (Source::GeneralPractice, _) => GENERAL_COLOR,
+            },
+            ..Embed::default()
+        }
+    }
+}
+
+/// `PROVEN 3x · last 14 May · rule score 94 · high`.
+pub(super) fn record_line(hypothesis: &Hypothesis, ink: &Ink) -> String {
+    let locale = ink.locale;
+    let record = &hypothesis.record;
+    let mut parts = vec![ink.bold(&say::record(locale, record))];
+    let day = record.newest_at.map(|at| ink.day(at));
+    if record.worked + record.failed > 0 {
+        parts.extend(say::last_time(locale, record, day.as_deref()));
+    }
+    if record.worked > 0 && record.failed > 0 {
+        parts.push(say::mixed(locale).to_owned());
+    }
+    parts.push(say::score(locale, hypothesis.score));
+    if hypothesis.score.is_some() {
+        parts.push(say::confidence(locale, hypothesis.label).to_owned());
+    }
+    parts.join(" · ")
+}
+
+pub(super) fn card(
+    hypothesis: &Hypothesis,
+    index: usize,
+    view: &View,
+    room: &Room,
+    ink: &Ink,
+) -> Card {
+    let locale = view.locale;
+    let mut lines = vec![record_line(hypothesis, ink)];
+    for contradiction in &hypothesis.contradicted_by {
+        if lines.len() > room.quotes {
+            ink.note_cut();
+            break;
+        }
+        let quote = ink.code(&contradiction.quote, room.quote);
+        let author = contradiction
+            .author
+            .as_deref()
+            .map(|author| ink.text(author, 40));
+        lines.push(format!(
+            "⚠ {}",
+            say::contradicted_by(locale, &quote, author.as_deref())
+        ));
+    }
+    lines.extend(state_lines(index, view, ink));
+
+    let fix = ink.text(&hypothesis.fix, room.fix);
+    if !fix.is_empty() {
+        let mut line = format!("{} {fix}", ink.bold(say::fix_label(locale)));
+        if let Some(id) = hypothesis.fix_ref {
+            let mut about = vec![say::from_incident(locale, id)];
+            if let Some(cited) = hypothesis.refs.iter().find(|cited| cited.id == id) {
+                about.extend(cited.environment.as_deref().map(|env| ink.text(env, 30)));
+                about.extend(cited.at.map(|at| ink.ago(at)));
+            }
+            about.retain(|part| !part.is_empty());
+            line.push_str(&format!(" ({})", about.join(", ")));
+        }
+        lines.push(line);
+    }
+    let verify = ink.text(&hypothesis.verify, room.verify);
+    if !verify.is_empty() {
+        lines.push(format!("{} {verify}", ink.bold(say::check_label(locale))));
+    }
+
+    let evidence = evidence_lines(hypothesis, room, ink);
+    if !evidence.is_empty() {
+        lines.push(ink.bold(say::evidence_label(locale)));
+        lines.extend(evidence);
+    }
+    let limits = limits(hypothesis, ink);
+    if !limits.is_empty() {
+        lines.push(format!(
+            "{} {}",
+            ink.bold(say::limits_label(locale)),
+            limits.join(" · ")
+        ));
+    }
+    Card {
+        badge: say::badge(locale, hypothesis.source, hypothesis.analogy).to_owned(),
+        title: cut(
+            &format!(
+                "{} · {}",
+                index + 1,
+                ink.text(&hypothesis.title, room.title)
+            ),
+            EMBED_TITLE,
+        ),
+        lines,
+    }
+}
+
+fn evidence_lines(hypothesis: &Hypothesis, room: &Room, ink: &Ink) -> Vec<String> {
+    let mut lines = Vec::new();
+    for cited in hypothesis.refs.iter().take(room.full_refs) {
+        let mut line = precedent_line(
+            &Precedent {
+                id: cited.id,
+                grade: cited.grade,
+                outcome: cited.outcome,
+                service: cited.service.clone(),
+                at: cited.at,
+                minutes: cited.minutes,
+            },
+            ink,
+        );
+        if cited.added_by_code {
+            line.push_str(&format!(" · {}", say::added_by_rule(ink.locale)));
+        }
+        lines.push(format!("- {line}"));
+    }
+    let rest = hypothesis
+        .refs
+        .get(room.full_refs.min(hypothesis.refs.len())..)
+        .unwrap_or_default();
+    if !rest.is_empty() {
+        let mut short: Vec<String> = rest
+            .iter()
+            .take(room.short_refs)
+            .map(|cited| format!("{} {}", cited.id, say::outcome(ink.locale, cited.outcome)))
+            .collect();
+        if rest.len() > room.short_refs {
+            ink.note_cut();
+            short.push(say::and_more(ink.locale, rest.len() - room.short_refs));
+        }
+        lines.push(format!("- {}", short.join("; ")));
+    }
+    for quote in hypothesis.evidence.iter().take(room.quotes) {
+        let quote = ink.code(quote, room.quote);
+        if !quote.is_empty() {
+            lines.push(format!("- {quote}"));
+        }
+    }
+    if hypothesis.evidence.len() > room.quotes {
+        ink.note_cut();
+    }
+    lines
+}
+
+fn limits(hypothesis: &Hypothesis, ink: &Ink) -> Vec<String> {
+    let locale = ink.locale;
+    let record = &hypothesis.record;
+    let mut limits = Vec::new();
+    if hypothesis.analogy {
+        let mut services: Vec<String> = hypothesis
+            .refs
+            .iter()
+            .filter(|cited| cited.grade == Grade::Analogy)
+            .map(|cited| match cited.service.as_deref() {
+                Some(service) => ink.text(service, 60),
+                None => say::another_service(locale).to_owned(),
+            })
+            .collect();
+        services.dedup();
+        services.truncate(3);
+        if services.is_empty() {
+            services.push(say::another_service(locale).to_owned());
+        }
+        limits.push(say::analogy_limit(locale, &services.join(", ")));
+    }
+    if record.stale {
+        limits.push(say::stale(locale).to_owned());
+    }
+    if record.date_unknown {
+        limits.push(say::date_unknown(locale).to_owned());
+    }
+    if record.other_cause > 0 {
+        limits.push(say::look_alikes(locale, record.other_cause));
+    }
+    let note = &hypothesis.ruled_out_note;
+    if hypothesis.ruled_out {
+        limits.push(say::was_not_it_before(locale, &ids(note, 5)));
+    } else if !note.is_empty() {
+        limits.push(say::excluded_once(locale, &ids(note, 5)));
+    }
+    limits
+}
+
+/// What people said about this card.
+fn state_lines(index: usize, view: &View, ink: &Ink) -> Vec<String> {
+    let locale = view.locale;
+    let mut lines = Vec::new();
+    match view.cause(index) {
+        CauseState::Open => {}
+        CauseState::Confirmed(by) => {
+            lines.push(ink.bold(&say::confirmed_by(
+                locale,
+                &ink.text(&by.name, 40),
+                &ink.clock(by.at),
+            )));
+        }
+        CauseState::NotIt(by) => {
+            lines.push(ink.bold(&say::not_it_by(
+                locale,
+                &ink.text(&by.name, 40),
+                &ink.clock(by.at),
+            )));
+        }
+    }
+    match view.fix(index) {
+        FixState::Untried => {}
+        FixState::Trying(by) => {
+            lines.push(ink.bold(&say::trying_by(
+                locale,
+                &ink.text(&by.name, 40),
+                &ink.clock(by.at),
+            )));
+        }
+        FixState::Outcome(outcome, by) => {
+            let words =
+                say::outcome_by(locale, *outcome, &ink.text(&by.name, 40), &ink.clock(by.at));
+            lines.push(ink.bold(&words));
+        }
+    }
+    lines
+}
+
+pub(super) fn idea_lines(analysis: &Analysis, room: &Room, ink: &Ink) -> Vec<String> {
+    let mut lines = Vec::new();
+    for idea in analysis.general_ideas.iter().take(room.ideas) {
+        let title = ink.text(&idea.title, room.idea);
+        let verify = ink.text(&idea.verify, room.idea);
+        match (title.is_empty(), verify.is_empty()) {
+            (true, _) => {}
+            (false, true) => lines.push(format!("- {title}")),
+            (false, false) => lines.push(format!("- {title} → {verify}")),
+        }
+    }
+    if analysis.general_ideas.len() > room.ideas {
+        ink.note_cut();
+        lines.push(say::and_more(
+            ink.locale,
+            analysis.general_ideas.len() - room.ideas,
+        ));
+    }
+    lines
+}
+
+fn general_ideas(analysis: &Analysis, room: &Room, ink: &Ink) -> Option<Embed> {
+    let lines = idea_lines(analysis, room, ink);
+    (!lines.is_empty()).then(|| Embed {
+        author: say::badge(ink.locale, Source::GeneralPractice, false).to_owned(),
+        description: format!("{}\n{}", say::general_ideas(ink.locale), lines.join("\n")),
+        color: GENERAL_COLOR,
+        ..Embed::default()
+    })
+}
+
+/// `INC-0041, INC-0052`, at most `most` of them.
+pub(super) fn ids(refs: &[IncidentId], most: usize) -> String {
+    let shown: Vec<String> = refs.iter().take(most).map(IncidentId::to_string).collect();
+    let more = if refs.len() > most { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+fn id_list(refs: &[IncidentId], most: usize, ink: &Ink) -> String {
+    if refs.len() <= most {
+        return ids(refs, most);
+    }
+    ink.note_cut();
+    let shown = refs.get(..most).unwrap_or(refs);
+    format!(
+        "{}, {}",
+        ids(shown, most),
+        say::and_more(ink.locale, refs.len() - most)
+    )
+}
+
+/// A row a hypothesis, and the select that opens what is cited.
+fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
+    let Some(incident) = view.incident else {
+        return Vec::new();
+    };
+    let locale = view.locale;
+    let off = view.superseded_by.is_some();
+    let mut rows: Vec<Row> = analysis
+        .hypotheses
+        .iter()
+        .take(CARDS)
+        .enumerate()
+        .map(|(index, hypothesis)| {
+            let at = CardRef {
+                incident,
+                analysis: view.analysis,
+                hypothesis: u8::try_from(index).unwrap_or(u8::MAX),
+            };
+            Row::Buttons(card_buttons(hypothesis, index, at, view, locale, off))
+        })
+        .collect();
+    let choices = choices(analysis, locale);
+    if !choices.is_empty() {
+        rows.push(Row::Select {
+            action: Action::OpenPast {
+                incident,
+                analysis: view.analysis,
+            },
+            placeholder: say::open_past_placeholder(locale).to_owned(),
+            choices,
+            many: false,
+            disabled: false,
+        });
+    }
+    if matches!(analysis.engine, Engine::Fallback { .. }) && rows.len() < ROWS && !off {
+        let retry = Button::new(Action::TryAgain { incident }, say::button_try_again(locale));
+        rows.push(Row::Buttons(vec![retry.style(Style::Primary)]));
+    }
+    rows
+}
+
+fn card_buttons(
+    hypothesis: &Hypothesis,
+    index: usize,
+    at: CardRef,
+    view: &View,
+    locale: Locale,
+    off: bool,
+) -> Vec<Button> {
+    let named = |words: &str| cut(&format!("{} {words}", index + 1), BUTTON_LABEL);
+    let cause = view.cause(index);
+    let confirmed = matches!(cause, CauseState::Confirmed(_));
+    let excluded = matches!(cause, CauseState::NotIt(_));
+    let chosen = |is: bool, style: Style| if is { style } else { Style::Secondary };
+    let mut buttons = vec![
+        Button::new(Action::CauseConfirmed(at), named(say::button_cause(locale)))
+            .style(chosen(confirmed, Style::Success)),
+        Button::new(Action::NotIt(at), named(say::button_not_it(locale)))
+            .style(chosen(excluded, Style::Danger)),
+    ];
+    if !hypothesis.fix.trim().is_empty() {
+        match view.fix(index) {
+            FixState::Untried => buttons.push(
+                Button::new(Action::TryingFix(at), named(say::button_trying(locale)))
+                    .style(chosen(index == 0 && !excluded, Style::Primary)),
+            ),
+            state => {
+                let outcome = match state {
+                    FixState::Outcome(outcome, _) => Some(*outcome),
+                    _ => None,
+                };
+                let worked = matches!(outcome, Some(Outcome::Held | Outcome::Mitigated));
+                let refuted = |of: Outcome| {
+                    outcome == Some(of)
+                        || (of == Outcome::NoEffect
+                            && outcome.is_some_and(|o| {
+                                o.standing() == Standing::Refuted && o != Outcome::MadeWorse
+                            }))
+                };
+                buttons.push(
+                    Button::new(Action::Worked(at), named(say::button_worked(locale)))
+                        .style(chosen(worked, Style::Success)),
+                );
+                buttons.push(
+                    Button::new(Action::NoEffect(at), named(say::button_no_effect(locale)))
+                        .style(chosen(refuted(Outcome::NoEffect), Style::Danger)),
+                );
+                buttons.push(
+                    Button::new(Action::MadeWorse(at), named(say::button_made_worse(locale)))
+                        .style(chosen(refuted(Outcome::MadeWorse), Style::Danger)),
+                );
+            }
+        }
+    }
+    buttons.into_iter().map(|button| button.off(off)).collect()
+}
+
+/// Cited incidents first, with the cards that cite them, then what else was recalled.
+fn choices(analysis: &Analysis, locale: Locale) -> Vec<Choice> {
+    let mut cited: BTreeMap<IncidentId, (Vec<usize>, String)> = BTreeMap::new();
+    let mut order = Vec::new();
+    for (index, hypothesis) in analysis.hypotheses.iter().take(CARDS).enumerate() {
+        for one in &hypothesis.refs {
+            let about = format!(
+                "{} · {}",
+                say::grade(locale, one.grade),
+                say::outcome(locale, one.outcome)
+            );
+            let entry = cited.entry(one.id).or_insert_with(|| {
+                order.push(one.id);
+                (Vec::new(), about)
+            });
+            entry.0.push(index + 1);
+        }
+    }
+    for id in &analysis.memory.refs {
+        if !cited.contains_key(id) && !order.contains(id) {
+            order.push(*id);
+        }
+    }
+    order
+        .into_iter()
+        .take(OPTIONS)
+        .map(|id| {
+            let (label, description) = match cited.get(&id) {
+                Some((cards, about)) => {
+                    let cards: Vec<String> = cards.iter().map(usize::to_string).collect();
+                    (
+                        format!("{id} · {about}"),
+                        say::cited_in(locale, &cards.join(", ")),
+                    )
+                }
+                None => (id.to_string(), String::new()),
+            };
+            Choice {
+                value: id.number().to_string(),
+                label: plain(&label),
+                description,
+                chosen: false,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,306 @@
+//! Next steps: risk first, commands in code spans, who ticked what and when.
+//!
+//! A destructive command stands in no code span and no block (R18), and asks for a named approver.
+
+use super::custom_id::Action;
+use super::escape::{cut, plain};
+use super::ink::Ink;
+use super::payload::{Button, Choice, Embed, Message, OPTION_TEXT, OPTIONS, Row, Style};
+use super::{File, Post, Slot, Tick, View, say};
+use crate::incident::{Engine, Outcome};
+use crate::validation::Analysis;
+use crate::validation::analysis::{DoNotRepeat, NextStep, RuledOut};
+
+const COLOR: u32 = 0x4E_A8_6B;
+const WARN_COLOR: u32 = 0xB9_6A_2C;
+
+/// Characters of a step, of its command, and how many are shown, from calm to cramped.
+const ROOMS: [(usize, usize, usize); 6] = [
+    (300, 400, 25),
+    (200, 240, 20),
+    (140, 160, 15),
+    (100, 110, 12),
+    (70, 80, 10),
+    (50, 50, 7),
+];
+
+/// The checklist of an analysis.
+pub fn checklist(analysis: &Analysis, view: &View) -> Post {
+    let mut message = Message::default();
+    for room in ROOMS {
+        let ink = Ink::discord(view.locale, view.now);
+        message = compose(analysis, view, room, &ink);
+        if message.fits() {
+            break;
+        }
+    }
+    message.post(Slot::Checklist)
+}
+
+fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &Ink) -> Message {
+    let locale = view.locale;
+    let (words, command, count) = room;
+    let mut lines = Vec::new();
+    for (index, step) in analysis.next_steps.iter().take(count).enumerate() {
+        let tick = view.ticks.iter().find(|tick| tick.step == index);
+        let numbered = Numbered {
+            number: index + 1,
+            tick,
+        };
+        lines.extend(step_lines_with(step, Some(numbered), words, command, ink));
+    }
+    if analysis.next_steps.len() > count {
+        ink.note_cut();
+        lines.push(say::and_more(locale, analysis.next_steps.len() - count));
+    }
+    if lines.is_empty() {
+        lines.push(say::nothing_to_do(locale).to_owned());
+    }
+    let mut embeds = vec![Embed {
+        title: format!("☑ {}", say::next_steps(locale)),
+        description: lines.join("\n"),
+        color: COLOR,
+        ..Embed::default()
+    }];
+    let repeat = repeat_lines(&analysis.do_not_repeat, words, count, ink);
+    if !repeat.is_empty() {
+        embeds.push(Embed {
+            title: format!("⛔ {}", say::do_not_repeat(locale)),
+            description: repeat.join("\n"),
+            color: WARN_COLOR,
+            ..Embed::default()
+        });
+    }
+    let ruled_out = ruled_out_lines(&analysis.ruled_out, words, count, ink);
+    if !ruled_out.is_empty() {
+        embeds.push(Embed {
+            title: format!("✘ {}", say::was_not_it(locale)),
+            description: ruled_out.join("\n"),
+            color: WARN_COLOR,
+            ..Embed::default()
+        });
+    }
+    let mut content = Vec::new();
+    if let Some(by) = view.superseded_by {
+        content.push(ink.bold(&say::superseded(locale, by)));
+    }
+    let mut files = Vec::new();
+    if ink.has_cut() {
+        content.push(format!("✂ {}", say::cut_note(locale)));
+        files.push(File {
+            name: view.file_name("checklist"),
+            text: super::text::text(analysis, view),
+        });
+    }
+    Message {
+        content: content.join("\n"),
+        embeds,
+        rows: rows(analysis, view),
+        files,
+    }
+}
+
+/// The place of a step in the list, and who ticked it.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered<'a> {
+    pub(super) number: usize,
+    pub(super) tick: Option<&'a Tick>,
+}
+
+pub(super) fn step_lines(
+    step: &NextStep,
+    numbered: Option<Numbered<'_>>,
+    room: usize,
+    ink: &Ink,
+) -> Vec<String> {
+    step_lines_with(step, numbered, room, room.saturating_mul(2), ink)
+}
+
+fn step_lines_with(
+    step: &NextStep,
+    numbered: Option<Numbered<'_>>,
+    words: usize,
+    command: usize,
+    ink: &Ink,
+) -> Vec<String> {
+    let locale = ink.locale;
+    let done = numbered.and_then(|numbered| numbered.tick);
+    let mut head = String::new();
+    if let Some(numbered) = numbered {
+        head.push_str(if done.is_some() { "✅ " } else { "⬜ " });
+        head.push_str(&ink.bold(&numbered.number.to_string()));
+        head.push(' ');
+    }
+    head.push_str(say::risk(locale, step.risk));
+    head.push_str(" · ");
+    head.push_str(&ink.text(&step.step, words));
+    if step.standard {
+        head.push_str(&format!(" ({})", say::standard_mark(locale)));
+    }
+    let mut lines = vec![head];
+    if let Some(tick) = done {
+        let who = say::ticked_by(locale, &ink.text(&tick.by.name, 40), &ink.clock(tick.by.at));
+        lines.push(indent(&who));
+    }
+    if !step.command.trim().is_empty() {
+        // R18: destructive ones are not offered for copying.
+        let command = if step.needs_approver() {
+            ink.text(&step.command, command)
+        } else {
+            ink.code(&step.command, command)
+        };
+        lines.push(indent(&command));
+    }
+    if step.needs_approver() {
+        lines.push(indent(&format!(
+            "⚠ {}",
+            ink.bold(say::needs_approver(locale))
+        )));
+    }
+    if step.changes_something() {
+        let known = |text: &str| {
+            let text = ink.text(text, words);
+            if text.is_empty() {
+                say::not_known(locale).to_owned()
+            } else {
+                text
+            }
+        };
+        lines.push(indent(&format!(
+            "{}: {} · {}: {}",
+            say::expect_label(locale),
+            known(&step.expect),
+            say::undo_label(locale),
+            known(&step.undo)
+        )));
+    } else if !step.expect.trim().is_empty() {
+        lines.push(indent(&format!(
+            "{}: {}",
+            say::expect_label(locale),
+            ink.text(&step.expect, words)
+        )));
+    }
+    lines
+}
+
+/// Set in from the left; a plain space would be dropped.
+fn indent(line: &str) -> String {
+    format!("\u{2003}{line}")
+}
+
+pub(super) fn repeat_lines(
+    list: &[DoNotRepeat],
+    room: usize,
+    most: usize,
+    ink: &Ink,
+) -> Vec<String> {
+    let locale = ink.locale;
+    let mut lines: Vec<String> = list
+        .iter()
+        .take(most)
+        .map(|entry| {
+            let fix = ink.text(&entry.fix, room);
+            let mut about = vec![say::failures(locale, entry.failed.max(1), entry.held)];
+            if entry.outcome != Outcome::Unknown {
+                about.push(say::outcome(locale, entry.outcome).to_owned());
+            }
+            about.push(if entry.refs.is_empty() {
+                say::in_this_incident(locale).to_owned()
+            } else {
+                super::cards::ids(&entry.refs, 8)
+            });
+            format!("- {fix}: {}", about.join(" · "))
+        })
+        .collect();
+    if list.len() > most {
+        ink.note_cut();
+        lines.push(say::and_more(locale, list.len() - most));
+    }
+    lines
+}
+
+pub(super) fn ruled_out_lines(
+    list: &[RuledOut],
+    room: usize,
+    most: usize,
+    ink: &Ink,
+) -> Vec<String> {
+    let mut lines: Vec<String> = list
+        .iter()
+        .take(most)
+        .map(|entry| {
+            let mut line = format!("- {}", ink.text(&entry.cause, room));
+            if !entry.refs.is_empty() {
+                line.push_str(&format!(" ({})", super::cards::ids(&entry.refs, 8)));
+            }
+            let reason = ink.text(&entry.reason, room);
+            if !reason.is_empty() {
+                line.push_str(&format!(": {reason}"));
+            }
+            line
+        })
+        .collect();
+    if list.len() > most {
+        ink.note_cut();
+        lines.push(say::and_more(ink.locale, list.len() - most));
+    }
+    lines
+}
+
+fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
+    let Some(incident) = view.incident else {
+        return Vec::new();
+    };
+    let locale = view.locale;
+    let off = view.superseded_by.is_some();
+    let choices = analysis
+        .next_steps
+        .iter()
+        .take(OPTIONS)
+        .enumerate()
+        .map(|(index, step)| Choice {
+            value: index.to_string(),
+            label: cut(&plain(&format!("{} {}", index + 1, step.step)), OPTION_TEXT),
+            description: say::risk(locale, step.risk).to_owned(),
+            chosen: view.ticks.iter().any(|tick| tick.step == index),
+        })
+        .collect();
+    let mut buttons = Vec::new();
+    if matches!(analysis.engine, Engine::Fallback { .. }) {
+        buttons.push(
+            Button::new(Action::TryAgain { incident }, say::button_try_again(locale))
+                .style(Style::Primary),
+        );
+    }
+    buttons.push(Button::new(
+        Action::Reanalyze { incident },
+        say::button_reanalyze(locale),
+    ));
+    if !super::update::is_shown(view) {
+        let action = Action::ShowUpdate {
+            incident,
+            analysis: view.analysis,
+        };
+        buttons.push(Button::new(action, say::button_update(locale)));
+    }
+    // Why stays on: what was said may be asked about after it was replaced.
+    let mut buttons: Vec<Button> = buttons.into_iter().map(|button| button.off(off)).collect();
+    let why = Action::Why {
+        incident,
+        analysis: view.analysis,
+    };
+    buttons.push(Button::new(why, say::button_why(locale)));
+    vec![
+        Row::Select {
+            action: Action::Tick {
+                incident,
+                analysis: view.analysis,
+            },
+            placeholder: say::tick_placeholder(locale).to_owned(),
+            choices,
+            many: true,
+            disabled: off,
+        },
+        Row::Buttons(buttons),
+    ]
+}

@@ -1,0 +1,357 @@
+//! What a button, a select or a modal means, in the hundred characters of its custom id.
+//!
+//! Wanted: every id that was ever posted is read back to the same action or to none; an unknown id
+//! is `None`, never a guess. Ids hold numbers only: no text of others, nothing secret.
+//!
+//! Design: `p1:` (the version of the format), a word for the action, then its numbers. An id carries
+//! the analysis it belongs to, so that a click on an old card is recognised as one.
+
+use crate::incident::IncidentId;
+use crate::validation::analysis::Audience;
+
+/// A card: the incident, the number of its analysis, and the place of the hypothesis, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CardRef {
+    /// The incident.
+    pub incident: IncidentId,
+    /// Which analysis of it, from 1.
+    pub analysis: u32,
+    /// Which hypothesis, from 0.
+    pub hypothesis: u8,
+}
+
+/// What a person asked for with a click, a choice or a submitted modal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// The cause is this one (again: taken back).
+    CauseConfirmed(CardRef),
+    /// The cause is not this one (again: taken back).
+    NotIt(CardRef),
+    /// Somebody tries the fix.
+    TryingFix(CardRef),
+    /// The fix worked.
+    Worked(CardRef),
+    /// The fix changed nothing.
+    NoEffect(CardRef),
+    /// The fix made it worse.
+    MadeWorse(CardRef),
+    /// Select: open a past incident in private; the value is its number.
+    OpenPast {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+    },
+    /// Select: the steps that are ticked now; values are their places, from 0.
+    Tick {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+    },
+    /// Show the update for this audience; the one that is shown: compose it anew.
+    UpdateAudience {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+        /// For whom.
+        audience: Audience,
+    },
+    /// Compose the shown update anew.
+    RefreshUpdate {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+        /// For whom.
+        audience: Audience,
+    },
+    /// Post the update (SEV3 and SEV4).
+    ShowUpdate {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+    },
+    /// Run a new analysis.
+    Reanalyze {
+        /// The incident at hand.
+        incident: IncidentId,
+    },
+    /// Ask the model again after a fallback.
+    TryAgain {
+        /// The incident at hand.
+        incident: IncidentId,
+    },
+    /// Explain the analysis in private.
+    Why {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+    },
+    /// A day later: the fix still holds.
+    StillHeld {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// A day later: the trouble came back.
+    CameBack {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// The submitted modal of `/resolve`.
+    ResolveModal {
+        /// The incident.
+        incident: IncidentId,
+        /// Whether it worked, as said with the command.
+        worked: Option<bool>,
+    },
+    /// The submitted modal of `/analyze`.
+    AnalyzeModal,
+}
+
+const VERSION: &str = "p1";
+
+impl Action {
+    /// The custom id; at most 40 characters.
+    pub fn encode(self) -> String {
+        let card = |word: &str, card: CardRef| {
+            let CardRef {
+                incident,
+                analysis,
+                hypothesis,
+            } = card;
+            format!(
+                "{VERSION}:{word}:{}:{analysis}:{hypothesis}",
+                incident.number()
+            )
+        };
+        let run = |word: &str, incident: IncidentId, analysis: u32| {
+            format!("{VERSION}:{word}:{}:{analysis}", incident.number())
+        };
+        let one =
+            |word: &str, incident: IncidentId| format!("{VERSION}:{word}:{}", incident.number());
+        match self {
+            Self::CauseConfirmed(at) => card("cause", at),
+            Self::NotIt(at) => card("notit", at),
+            Self::TryingFix(at) => card("try", at),
+            Self::Worked(at) => card("worked", at),
+            Self::NoEffect(at) => card("noeffect", at),
+            Self::MadeWorse(at) => card("worse", at),
+            Self::OpenPast { incident, analysis } => run("past", incident, analysis),
+            Self::Tick { incident, analysis } => run("tick", incident, analysis),
+            Self::UpdateAudience {
+                incident,
+                analysis,
+                audience,
+            } => {
+                format!("{}:{}", run("update", incident, analysis), audience.word())
+            }
+            Self::RefreshUpdate {
+                incident,
+                analysis,
+                audience,
+            } => {
+                format!("{}:{}", run("refresh", incident, analysis), audience.word())
+            }
+            Self::ShowUpdate { incident, analysis } => run("showupdate", incident, analysis),
+            Self::Reanalyze { incident } => one("again", incident),
+            Self::TryAgain { incident } => one("retry", incident),
+            Self::Why { incident, analysis } => run("why", incident, analysis),
+            Self::StillHeld { incident } => one("held", incident),
+            Self::CameBack { incident } => one("back", incident),
+            Self::ResolveModal { incident, worked } => {
+                let worked = match worked {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => "unsure",
+                };
+                format!("{}:{worked}", one("resolve", incident))
+            }
+            Self::AnalyzeModal => format!("{VERSION}:analyze"),
+        }
+    }
+
+    /// Reads [`Action::encode`] back. Everything else is `None`.
+    pub fn parse(custom_id: &str) -> Option<Self> {
+        let parts: Vec<&str> = custom_id.split(':').collect();
+        let (version, rest) = parts.split_first()?;
+        if *version != VERSION {
+            return None;
+        }
+        let action = match rest {
+            ["analyze"] => Self::AnalyzeModal,
+            [word, incident] => {
+                let incident = id(incident)?;
+                match *word {
+                    "again" => Self::Reanalyze { incident },
+                    "retry" => Self::TryAgain { incident },
+                    "held" => Self::StillHeld { incident },
+                    "back" => Self::CameBack { incident },
+                    _ => return None,
+                }
+            }
+            ["resolve", incident, worked] => Self::ResolveModal {
+                incident: id(incident)?,
+                worked: match *worked {
+                    "yes" => Some(true),
+                    "no" => Some(false),
+                    "unsure" => None,
+                    _ => return None,
+                },
+            },
+            [word, incident, analysis] => {
+                let (incident, analysis) = (id(incident)?, number(analysis)?);
+                match *word {
+                    "past" => Self::OpenPast { incident, analysis },
+                    "tick" => Self::Tick { incident, analysis },
+                    "showupdate" => Self::ShowUpdate { incident, analysis },
+                    "why" => Self::Why { incident, analysis },
+                    _ => return None,
+                }
+            }
+            [word @ ("update" | "refresh"), incident, analysis, audience] => {
+                let (incident, analysis) = (id(incident)?, number(analysis)?);
+                let audience = Audience::parse(audience)?;
+                if *word == "update" {
+                    Self::UpdateAudience {
+                        incident,
+                        analysis,
+                        audience,
+                    }
+                } else {
+                    Self::RefreshUpdate {
+                        incident,
+                        analysis,
+                        audience,
+                    }
+                }
+            }
+            [word, incident, analysis, hypothesis] => {
+                let at = CardRef {
+                    incident: id(incident)?,
+                    analysis: number(analysis)?,
+                    hypothesis: u8::try_from(number(hypothesis)?).ok()?,
+                };
+                match *word {
+                    "cause" => Self::CauseConfirmed(at),
+                    "notit" => Self::NotIt(at),
+                    "try" => Self::TryingFix(at),
+                    "worked" => Self::Worked(at),
+                    "noeffect" => Self::NoEffect(at),
+                    "worse" => Self::MadeWorse(at),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        // One spelling for one action: `007` or `+7` was never posted.
+        (action.encode() == custom_id).then_some(action)
+    }
+}
+
+fn number(text: &str) -> Option<u32> {
+    text.parse().ok()
+}
+
+fn id(text: &str) -> Option<IncidentId> {
+    IncidentId::new(number(text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn unknown_ids_are_none() {
+        for custom_id in [
+            "",
+            "p1",
+            "p1:",
+            "p0:why:1:1",
+            "p1:why:0:1",
+            "p1:why:01:1",
+            "p1:why:+1:1",
+            "p1:why:1",
+            "p1:cause:1:1:256",
+            "p1:cause:1:1:1:1",
+            "p1:update:1:1:press",
+            "p1:resolve:1:maybe",
+            "p1:analyze:1",
+            "why:1:1",
+            "p1:why:99999999999:1",
+        ] {
+            assert_eq!(Action::parse(custom_id), None, "{custom_id}");
+        }
+    }
+
+    fn any_action() -> impl Strategy<Value = Action> {
+        (
+            0usize..18,
+            1u32..=u32::MAX,
+            any::<u32>(),
+            any::<u8>(),
+            0usize..3,
+        )
+            .prop_filter_map(
+                "an id is never 0",
+                |(kind, number, analysis, hypothesis, third)| {
+                    let incident = IncidentId::new(number)?;
+                    let at = CardRef {
+                        incident,
+                        analysis,
+                        hypothesis,
+                    };
+                    let audience = Audience::ALL.get(third).copied()?;
+                    let worked = [Some(true), Some(false), None].get(third).copied()?;
+                    Some(match kind {
+                        0 => Action::CauseConfirmed(at),
+                        1 => Action::NotIt(at),
+                        2 => Action::TryingFix(at),
+                        3 => Action::Worked(at),
+                        4 => Action::NoEffect(at),
+                        5 => Action::MadeWorse(at),
+                        6 => Action::OpenPast { incident, analysis },
+                        7 => Action::Tick { incident, analysis },
+                        8 => Action::UpdateAudience {
+                            incident,
+                            analysis,
+                            audience,
+                        },
+                        9 => Action::RefreshUpdate {
+                            incident,
+                            analysis,
+                            audience,
+                        },
+                        10 => Action::ShowUpdate { incident, analysis },
+                        11 => Action::Reanalyze { incident },
+                        12 => Action::TryAgain { incident },
+                        13 => Action::Why { incident, analysis },
+                        14 => Action::StillHeld { incident },
+                        15 => Action::CameBack { incident },
+                        16 => Action::ResolveModal { incident, worked },
+                        _ => Action::AnalyzeModal,
+                    })
+                },
+            )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_action_is_read_back(action in any_action()) {
+            let custom_id = action.encode();
+            prop_assert!(custom_id.len() <= 100);
+            prop_assert_eq!(Action::parse(&custom_id), Some(action));
+        }
+
+        #[test]
+        fn no_text_panics(text in "(p1:)?\\PC{0,40}") {
+            let _ = Action::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The headline in the channel: stands alone, and says the one thing that decides the night.
+
+use super::escape::{cut, plain};
+use super::ink::Ink;
+use super::payload::{EMBED_TITLE, Embed, Message};
+use super::{Post, Slot, View, say};
+use crate::incident::{Outcome, Severity, Standing};
+use crate::validation::Analysis;
+use crate::validation::analysis::{Class, Hypothesis, MemoryStatus};
+
+/// The headline before there is an analysis.
+pub fn working(view: &View) -> Post {
+    let ink = Ink::discord(view.locale, view.now);
+    post(view, &ink, vec![say::working(view.locale).to_owned()])
+}
+
+/// The headline of an analysis.
+pub fn headline(analysis: &Analysis, view: &View) -> Post {
+    let ink = Ink::discord(view.locale, view.now);
+    let line = deciding_line(analysis, view, &ink);
+    post(view, &ink, vec![line])
+}
+
+/// `SEV2 · payments-api · intermittent 503s`, without Markdown.
+pub fn title_line(view: &View) -> String {
+    let mut parts = vec![view.severity.to_string()];
+    parts.extend(
+        view.service
+            .as_deref()
+            .map(|service| cut(&plain(service), 60)),
+    );
+    parts.push(cut(&plain(&view.title), 150));
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+/// What is said first of all: ongoing outages, then memory's record, then the check.
+pub fn deciding_line(analysis: &Analysis, view: &View, ink: &Ink) -> String {
+    let locale = view.locale;
+    let memory = &analysis.memory;
+    let best = analysis
+        .hypotheses
+        .first()
+        .filter(|h| h.class != Class::Excluded);
+    let mut parts = Vec::new();
+    match memory.status {
+        MemoryStatus::Disabled | MemoryStatus::Unavailable | MemoryStatus::NoMatch => {
+            parts.push(say::memory_sentence(locale, memory));
+        }
+        MemoryStatus::AnalogyOnly => parts.push(say::seen_elsewhere(locale, memory.elsewhere)),
+        MemoryStatus::Unproven
+        | MemoryStatus::RefutedOnly
+        | MemoryStatus::Mixed
+        | MemoryStatus::Proven => {
+            let last = memory.last.as_ref();
+            let ago = last.and_then(|last| last.at).map(|at| ink.ago(at));
+            parts.push(say::seen_here(locale, memory.here, ago.as_deref()));
+            let failed_last = last.filter(|last| last.outcome.standing() == Standing::Refuted);
+            if let Some(last) = failed_last {
+                let day = last.at.map(|at| ink.day(at));
+                let words = say::failed_last_time(locale, last.id, day.as_deref(), last.outcome);
+                parts.push(ink.bold(&words));
+            }
+            match best
+                .filter(|best| is_proven(best))
+                .and_then(|best| fixed_by(best, view, ink))
+            {
+                Some(words) => parts.push(words),
+                None if memory.held == 0 => {
+                    if let Some(last) = last.filter(|last| {
+                        last.outcome == Outcome::Mitigated && !last.fix.trim().is_empty()
+                    }) {
+                        parts.push(say::last_tried(
+                            locale,
+                            &ink.text(&last.fix, 140),
+                            last.id,
+                            last.outcome,
+                        ));
+                    } else if failed_last.is_none() {
+                        parts.push(say::no_fix_known(locale).to_owned());
+                    }
+                }
+                None => {
+                    if let Some(last) = last
+                        .filter(|last| last.outcome == Outcome::Held && !last.fix.trim().is_empty())
+                    {
+                        let took = last.minutes.map(|minutes| say::minutes(locale, minutes));
+                        let fix = ink.text(&last.fix, 140);
+                        parts.push(say::fixed_by(locale, &fix, took.as_deref(), Some(last.id)));
+                    }
+                }
+            }
+        }
+    }
+    if let Some(best) = best.filter(|best| !best.verify.trim().is_empty()) {
+        parts.push(say::check_first(locale, &ink.text(&best.verify, 180)));
+    }
+    parts.join(" · ")
+}
+
+fn is_proven(hypothesis: &Hypothesis) -> bool {
+    hypothesis.record.worked > 0
+        && !hypothesis.record.newest_failed
+        && !hypothesis.fix.trim().is_empty()
+}
+
+fn fixed_by(hypothesis: &Hypothesis, view: &View, ink: &Ink) -> Option<String> {
+    let held = |id| {
+        hypothesis
+            .refs
+            .iter()
+            .find(|cited| Some(cited.id) == id && cited.outcome.standing() == Standing::Verified)
+    };
+    let from = held(hypothesis.fix_ref).or_else(|| {
+        hypothesis
+            .refs
+            .iter()
+            .find(|cited| cited.outcome.standing() == Standing::Verified)
+    });
+    let took = from
+        .and_then(|cited| cited.minutes)
+        .map(|minutes| say::minutes(view.locale, minutes));
+    let fix = ink.text(&hypothesis.fix, 140);
+    let id = from.map(|cited| cited.id).or(hypothesis.fix_ref);
+    (!fix.is_empty()).then(|| say::fixed_by(view.locale, &fix, took.as_deref(), id))
+}
+
+fn post(view: &View, ink: &Ink, mut lines: Vec<String>) -> Post {
+    let locale = view.locale;
+    if let Some((id, days)) = view.back_after {
+        lines.insert(
+            0,
+            ink.bold(&format!("↩ {}", say::back_after(locale, id, days))),
+        );
+    }
+    for ongoing in view.ongoing.iter().take(3).rev() {
+        let service = ink.text(&ongoing.service, 60);
+        let since = ink.clock(ongoing.since);
+        lines.insert(
+            0,
+            format!(
+                "⚠ {}",
+                say::one_outage(locale, &service, &since, ongoing.id)
+            ),
+        );
+    }
+    let mut foot = Vec::new();
+    foot.extend(view.incident.map(|id| id.to_string()));
+    foot.push(say::status(locale, view.status).to_owned());
+    if let Some(lead) = view.lead.as_deref() {
+        foot.push(format!(
+            "{}: {}",
+            say::lead_label(locale),
+            cut(&plain(lead), 60)
+        ));
+    }
+    let title = super::escape::fitted(&title_line(view), EMBED_TITLE, super::escape::inline).0;
+    let message = Message {
+        embeds: vec![Embed {
+            title,
+            description: lines.join("\n"),
+            color: severity_color(view.severity),
+            footer: foot.join(" · "),
+            ..Embed::default()
+        }],
+        ..Message::default()
+    };
+    message.post(Slot::Headline)
+}
+
+/// A second sign beside the word, never the only one.
+fn severity_color(severity: Severity) -> u32 {
+    match severity {
+        Severity::Sev1 => 0xED_42_45,
+        Severity::Sev2 => 0xF0_82_2E,
+        Severity::Sev3 => 0xF2_C1_4E,
+        Severity::Sev4 => 0x8A_93_A0,
+    }
+}

@@ -1,0 +1,110 @@
+//! One composition, two papers: Discord's Markdown, and plain text.
+//!
+//! Text of others goes through [`Ink::text`] or [`Ink::code`] and nowhere else, with the room it
+//! may take; what had to be cut is remembered, so that the message can say so. Plain text is never
+//! cut. Times are Discord's own stamps there (each reader sees local time), and UTC here.
+
+use super::escape::{code_span, fitted, inline, plain};
+use super::say;
+use crate::incident::Locale;
+use jiff::Timestamp;
+use std::cell::Cell;
+
+/// Where a text will stand.
+#[derive(Debug)]
+pub struct Ink {
+    discord: bool,
+    /// The language.
+    pub locale: Locale,
+    now: Timestamp,
+    cut: Cell<bool>,
+}
+
+impl Ink {
+    /// For embeds and content.
+    pub fn discord(locale: Locale, now: Timestamp) -> Self {
+        Self {
+            discord: true,
+            locale,
+            now,
+            cut: Cell::new(false),
+        }
+    }
+
+    /// For files and the command line.
+    pub fn plain(locale: Locale, now: Timestamp) -> Self {
+        Self {
+            discord: false,
+            locale,
+            now,
+            cut: Cell::new(false),
+        }
+    }
+
+    /// Whether anything was cut so far.
+    pub fn has_cut(&self) -> bool {
+        self.cut.get()
+    }
+
+    /// Something was left out.
+    pub fn note_cut(&self) {
+        self.cut.set(true);
+    }
+
+    /// Text of others, as text.
+    pub fn text(&self, text: &str, room: usize) -> String {
+        self.fit(text, room, if self.discord { inline } else { plain })
+    }
+
+    /// Text of others, as code.
+    pub fn code(&self, text: &str, room: usize) -> String {
+        self.fit(text, room, code_span)
+    }
+
+    fn fit(&self, text: &str, room: usize, render: fn(&str) -> String) -> String {
+        if !self.discord {
+            return render(text);
+        }
+        let (out, was_cut) = fitted(text, room, render);
+        if was_cut {
+            self.note_cut();
+        }
+        out
+    }
+
+    /// Our own words, strongly.
+    pub fn bold(&self, words: &str) -> String {
+        if self.discord {
+            format!("**{words}**")
+        } else {
+            words.to_owned()
+        }
+    }
+
+    /// A day: `14 May 2026`.
+    pub fn day(&self, at: Timestamp) -> String {
+        if self.discord {
+            format!("<t:{}:D>", at.as_second())
+        } else {
+            say::day(self.locale, at)
+        }
+    }
+
+    /// A time of day, with its zone where it is not the reader's own.
+    pub fn clock(&self, at: Timestamp) -> String {
+        if self.discord {
+            format!("<t:{}:t>", at.as_second())
+        } else {
+            say::clock(self.locale, at)
+        }
+    }
+
+    /// A distance from now: `12 days ago`.
+    pub fn ago(&self, at: Timestamp) -> String {
+        if self.discord {
+            format!("<t:{}:R>", at.as_second())
+        } else {
+            say::ago(self.locale, at, self.now)
+        }
+    }
+}

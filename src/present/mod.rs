@@ -1,0 +1,281 @@
+//! What people see: a validated analysis as Discord payloads, as plain text, and as JSON. Pure.
+//!
+//! Wanted: the first useful line at once, the record before the number, nothing that a limit cut
+//! without saying so, and no text of others that acts. Read on a phone at 3 a.m.
+//!
+//! Design: a message of an analysis has a [`Slot`] and is composed anew from ([`Analysis`],
+//! [`View`]) each time something changes, then edited in place: the same input gives the same
+//! payload, so a job that runs twice changes nothing. [`say`] holds every sentence, [`escape`]
+//! guards every text of others, [`ink`] lets Discord and the command line share the composition,
+//! [`payload`] knows Discord's limits. An analysis takes four messages at most: the headline, the
+//! analysis (its progress line, then its cards), the checklist, and the update.
+//!
+//! Deliberately absent: decisions. What may be claimed is settled in [`crate::validation`]; nothing
+//! here takes a [`crate::incident::proposal::Proposal`]. No IO and no clock: [`View::now`] is given.
+
+pub mod cards;
+pub mod checklist;
+pub mod custom_id;
+pub mod escape;
+pub mod headline;
+pub mod ink;
+
+pub mod payload;
+pub mod progress;
+pub mod say;
+pub mod text;
+pub mod update;
+
+pub mod wire;
+
+#[cfg(test)]
+pub(crate) mod checks;
+
+pub use cards::cards;
+pub use checklist::checklist;
+pub use custom_id::{Action, CardRef};
+pub use headline::{headline, working};
+pub use progress::{Precedent, Precedents, Progress, progress};
+pub use text::text;
+pub use update::{update_post, update_text};
+
+pub use wire::wire;
+
+use crate::incident::{IncidentId, Locale, Outcome, Severity, Status};
+use crate::validation::Analysis;
+use crate::validation::analysis::Audience;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Which message of an analysis a post is; with the incident and the analysis it names one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Slot {
+    /// In the channel; stands alone.
+    Headline,
+    /// In the thread: the progress line, then the cards.
+    Analysis,
+    /// In the thread: next steps.
+    Checklist,
+    /// In the thread: the stakeholder update.
+    Update,
+    /// In the thread: an answer, a question of the bot, a notice.
+    Reply,
+    /// To one person alone.
+    Private,
+}
+
+impl Slot {
+    /// The word stored beside a posted message.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Headline => "headline",
+            Self::Analysis => "analysis",
+            Self::Checklist => "checklist",
+            Self::Update => "update",
+            Self::Reply => "reply",
+            Self::Private => "private",
+        }
+    }
+}
+
+/// A file that goes with a post.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name: `analysis-INC-0107.md`.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A payload that Discord accepts as it stands. With `files`, `attachments` in the payload names
+/// them in order: `files[0]` is id 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Post {
+    /// Which message it is.
+    pub slot: Slot,
+    /// The JSON body; holds every key that an edit in place needs.
+    pub payload: Value,
+    /// Files to attach.
+    pub files: Vec<File>,
+}
+
+impl Post {
+    /// The body for editing a message that is there: without the flags that only a new one takes.
+    pub fn edit(&self) -> Value {
+        let mut payload = self.payload.clone();
+        if let Some(map) = payload.as_object_mut() {
+            map.remove("flags");
+        }
+        payload
+    }
+}
+
+/// Who did something, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct By {
+    /// Display name.
+    pub name: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A ticked step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tick {
+    /// Which step, from 0.
+    pub step: usize,
+    /// Who ticked it, and when.
+    pub by: By,
+}
+
+/// What people said about the cause on a card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CauseState {
+    /// Nothing yet.
+    #[default]
+    Open,
+    /// It is this one.
+    Confirmed(By),
+    /// It is not.
+    NotIt(By),
+}
+
+/// What people did with the fix on a card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum FixState {
+    /// Nothing yet.
+    #[default]
+    Untried,
+    /// Somebody tries it.
+    Trying(By),
+    /// It was tried.
+    Outcome(Outcome, By),
+}
+
+/// An open incident of another service with the same error (R32): shown above memory, no proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ongoing {
+    /// Its number.
+    pub id: IncidentId,
+    /// Its service.
+    pub service: String,
+    /// Since when it is open.
+    pub since: Timestamp,
+}
+
+/// Everything beside the analysis that a message shows: the incident, what people did so far, the
+/// language and the time of the reader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// The incident; without one (a dry run) messages carry no buttons.
+    pub incident: Option<IncidentId>,
+    /// Which analysis of it, from 1.
+    pub analysis: u32,
+    /// One line: what is wrong.
+    pub title: String,
+    /// The service, where known.
+    pub service: Option<String>,
+    /// The severity that counts now.
+    pub severity: Severity,
+    /// Where the incident stands.
+    pub status: Status,
+    /// The language of the thread.
+    pub locale: Locale,
+    /// The time of composing.
+    pub now: Timestamp,
+    /// Who reported it, by display name; empty where nobody did.
+    pub reporter: String,
+    /// Who leads, by display name.
+    pub lead: Option<String>,
+    /// When the impact began, where a person said so.
+    pub started_at: Option<Timestamp>,
+    /// When the next update is due; `None`: by severity, counted from `now`.
+    pub next_update_at: Option<Timestamp>,
+    /// A person confirmed a cause: outside it is called *identified*.
+    pub cause_confirmed: bool,
+    /// A change came before the impact: a rollback may stop the bleeding.
+    pub change_before_impact: bool,
+    /// The final progress line, shown above the cards; empty: none.
+    pub progress: String,
+    /// What of the report was not read, in sentences.
+    pub notes: Vec<String>,
+    /// The incident that this one is a return of, and after how many days (R11).
+    pub back_after: Option<(IncidentId, i64)>,
+    /// Open incidents elsewhere with the same error.
+    pub ongoing: Vec<Ongoing>,
+    /// Ticked steps.
+    pub ticks: Vec<Tick>,
+    /// What was said about each cause, by place; missing: nothing.
+    pub causes: Vec<CauseState>,
+    /// What was done with each fix, by place; missing: nothing.
+    pub fixes: Vec<FixState>,
+    /// A later analysis replaced this one: its number. Buttons are off.
+    pub superseded_by: Option<u32>,
+    /// The audience of the update that is shown.
+    pub audience: Audience,
+    /// Somebody asked for the update (SEV3 and SEV4 don't post it by themselves).
+    pub update_shown: bool,
+}
+
+impl View {
+    /// A fresh view: nobody did anything yet.
+    pub fn new(
+        title: impl Into<String>,
+        severity: Severity,
+        locale: Locale,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            incident: None,
+            analysis: 1,
+            title: title.into(),
+            service: None,
+            severity,
+            status: Status::Investigating,
+            locale,
+            now,
+            reporter: String::new(),
+            lead: None,
+            started_at: None,
+            next_update_at: None,
+            cause_confirmed: false,
+            change_before_impact: false,
+            progress: String::new(),
+            notes: Vec::new(),
+            back_after: None,
+            ongoing: Vec::new(),
+            ticks: Vec::new(),
+            causes: Vec::new(),
+            fixes: Vec::new(),
+            superseded_by: None,
+            audience: Audience::Internal,
+            update_shown: false,
+        }
+    }
+
+    fn cause(&self, hypothesis: usize) -> &CauseState {
+        self.causes.get(hypothesis).unwrap_or(&CauseState::Open)
+    }
+
+    fn fix(&self, hypothesis: usize) -> &FixState {
+        self.fixes.get(hypothesis).unwrap_or(&FixState::Untried)
+    }
+
+    fn file_name(&self, what: &str) -> String {
+        match self.incident {
+            Some(id) => format!("{what}-{id}.md"),
+            None => format!("{what}.md"),
+        }
+    }
+}
+
+/// Every message of a finished analysis in the order of posting; the update only where it is shown.
+pub fn all(analysis: &Analysis, view: &View) -> Vec<Post> {
+    let mut posts = vec![
+        headline(analysis, view),
+        cards(analysis, view),
+        checklist(analysis, view),
+    ];
+    posts.extend(update_post(analysis, view));
+    posts
+}

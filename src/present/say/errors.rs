@@ -1,0 +1,263 @@
+//! What went wrong, in one sentence: what happened and what to do. With a short id where the log
+//! knows more; never a stack trace, a token or an inner address.
+
+use super::duration;
+use crate::incident::Locale;
+
+/// What a person is told when something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The database is down or full.
+    CannotRecord,
+    /// The store was slower than the acknowledgement could wait, and then failed.
+    NotStoredAfterAll,
+    /// The thread could not be created: the answer stands in the channel.
+    NoThread,
+    /// The thread is archived or locked and could not be opened.
+    ThreadClosed,
+    /// The thread was deleted.
+    ThreadGone,
+    /// The bot lacks a permission, by its name in Discord.
+    MissingPermission(String),
+    /// An attachment was read in part: its name, bytes read and bytes in all.
+    AttachmentTooLarge {
+        /// Its file name, made safe.
+        name: String,
+        /// Bytes that were read.
+        read: u64,
+        /// Bytes of the file.
+        size: u64,
+    },
+    /// An attachment is not text.
+    AttachmentNotText {
+        /// Its file name, made safe.
+        name: String,
+    },
+    /// An attachment could not be fetched.
+    AttachmentUnreachable {
+        /// Its file name, made safe.
+        name: String,
+    },
+    /// Some bytes of an attachment were no valid text in its encoding.
+    AttachmentEncoding {
+        /// Its file name, made safe.
+        name: String,
+        /// The encoding it was read as.
+        encoding: String,
+        /// Characters that had to be replaced.
+        replaced: usize,
+    },
+    /// This person asks too often.
+    PersonLimit {
+        /// Seconds until the next one.
+        retry_after_seconds: u64,
+    },
+    /// This server asks too often.
+    GuildLimit {
+        /// Seconds until the next one.
+        retry_after_seconds: u64,
+    },
+    /// The person may not do this; what it takes.
+    NotAllowed(Need),
+    /// The report is empty.
+    EmptyReport,
+    /// No incident is known here.
+    NoIncidentHere,
+    /// No incident of this number.
+    UnknownIncident,
+    /// The button belongs to an analysis that was replaced.
+    OldCard,
+    /// The button or command is not known (any more).
+    UnknownAction,
+    /// A service name that can't be one.
+    BadServiceName,
+    /// Message content is not readable for the bot: the intent is off.
+    NoMessageContent,
+    /// Direct messages have no team memory.
+    OnlyInServers,
+    /// Memory could not be searched.
+    MemoryDown,
+    /// Anything else.
+    Unexpected,
+}
+
+/// What a person needs for an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// To write in the channel.
+    Write,
+    /// *Manage Threads*, or the responder role.
+    ManageThreads,
+    /// *Manage Server*, or the administrator role.
+    ManageServer,
+}
+
+/// A need in words.
+pub fn need(locale: Locale, need: Need) -> &'static str {
+    match (locale, need) {
+        (Locale::En, Need::Write) => "permission to write in this channel",
+        (Locale::Zh, Need::Write) => "在本频道发言的权限",
+        (Locale::En, Need::ManageThreads) => "the Manage Threads permission or the responder role",
+        (Locale::Zh, Need::ManageThreads) => "「管理子区」权限或响应者身份组",
+        (Locale::En, Need::ManageServer) => {
+            "the Manage Server permission or the administrator role"
+        }
+        (Locale::Zh, Need::ManageServer) => "「管理服务器」权限或管理员身份组",
+    }
+}
+
+/// What happened and what to do, in one sentence; `id` is looked up in the log.
+pub fn trouble(locale: Locale, what: &Trouble, id: Option<&str>) -> String {
+    let sentence = sentence(locale, what);
+    match (locale, id) {
+        (_, None) => sentence,
+        (Locale::En, Some(id)) => format!("{sentence} (error id {id})"),
+        (Locale::Zh, Some(id)) => format!("{sentence}（错误编号 {id}）"),
+    }
+}
+
+fn sentence(locale: Locale, what: &Trouble) -> String {
+    let soon = |seconds: &u64| duration(locale, *seconds);
+    match (locale, what) {
+        (Locale::En, Trouble::CannotRecord) => {
+            "I can't record this incident right now, nothing was stored. Try again in a minute, and keep a copy of your report.".into()
+        }
+        (Locale::Zh, Trouble::CannotRecord) => {
+            "我现在无法记录此事件，没有保存任何内容。请一分钟后重试，并保留您的报告。".into()
+        }
+        (Locale::En, Trouble::NotStoredAfterAll) => {
+            "I acknowledged your command, but storing it failed: nothing was stored. Please send it again.".into()
+        }
+        (Locale::Zh, Trouble::NotStoredAfterAll) => {
+            "我已收到您的命令，但保存失败：没有保存任何内容。请重新发送。".into()
+        }
+        (Locale::En, Trouble::NoThread) => "I could not create a thread, so the answer is here in the channel.".into(),
+        (Locale::Zh, Trouble::NoThread) => "我无法创建子区，因此回答放在本频道中。".into(),
+        (Locale::En, Trouble::ThreadClosed) => {
+            "The incident's thread is archived or locked and I can't open it, so I post here.".into()
+        }
+        (Locale::Zh, Trouble::ThreadClosed) => "该事件的子区已归档或锁定，我无法打开，因此在此发布。".into(),
+        (Locale::En, Trouble::ThreadGone) => "The incident's thread was deleted, so I post here.".into(),
+        (Locale::Zh, Trouble::ThreadGone) => "该事件的子区已被删除，因此在此发布。".into(),
+        (Locale::En, Trouble::MissingPermission(name)) => {
+            format!("I lack the permission {name} here; someone who manages the server can grant it.")
+        }
+        (Locale::Zh, Trouble::MissingPermission(name)) => {
+            format!("我在这里缺少「{name}」权限；请服务器管理者授予。")
+        }
+        (Locale::En, Trouble::AttachmentTooLarge { name, read, size }) => {
+            format!("Of {name} I read {} of {}; paste the lines that matter.", bytes(*read), bytes(*size))
+        }
+        (Locale::Zh, Trouble::AttachmentTooLarge { name, read, size }) => {
+            format!("{name} 共 {}，我只读取了 {}；请粘贴关键的几行。", bytes(*size), bytes(*read))
+        }
+        (Locale::En, Trouble::AttachmentNotText { name }) => {
+            format!("I did not read {name}: it is not text. Paste what matters, or attach it as text.")
+        }
+        (Locale::Zh, Trouble::AttachmentNotText { name }) => {
+            format!("我没有读取 {name}：它不是文本。请粘贴关键内容，或以文本形式上传。")
+        }
+        (Locale::En, Trouble::AttachmentUnreachable { name }) => {
+            format!("I could not fetch {name}; the analysis goes on without it.")
+        }
+        (Locale::Zh, Trouble::AttachmentUnreachable { name }) => format!("我无法获取 {name}；分析在没有它的情况下继续。"),
+        (Locale::En, Trouble::AttachmentEncoding { name, encoding, replaced }) => {
+            format!("I read {name} as {encoding}; {replaced} characters could not be read.")
+        }
+        (Locale::Zh, Trouble::AttachmentEncoding { name, encoding, replaced }) => {
+            format!("我按 {encoding} 读取了 {name}；有 {replaced} 个字符无法识别。")
+        }
+        (Locale::En, Trouble::PersonLimit { retry_after_seconds }) => {
+            format!("That is more than I take from one person at once; try again in {}.", soon(retry_after_seconds))
+        }
+        (Locale::Zh, Trouble::PersonLimit { retry_after_seconds }) => {
+            format!("您的请求太频繁了；请{}后重试。", soon(retry_after_seconds))
+        }
+        (Locale::En, Trouble::GuildLimit { retry_after_seconds }) => {
+            format!("This server has used up its analyses for now; try again in {}.", soon(retry_after_seconds))
+        }
+        (Locale::Zh, Trouble::GuildLimit { retry_after_seconds }) => {
+            format!("本服务器暂时用完了分析次数；请{}后重试。", soon(retry_after_seconds))
+        }
+        (Locale::En, Trouble::NotAllowed(what)) => format!("You need {} for this.", need(locale, *what)),
+        (Locale::Zh, Trouble::NotAllowed(what)) => format!("此操作需要{}。", need(locale, *what)),
+        (Locale::En, Trouble::EmptyReport) => {
+            "There is no text to analyze; describe what you see, or attach a log.".into()
+        }
+        (Locale::Zh, Trouble::EmptyReport) => "没有可分析的文字；请描述您看到的现象，或上传日志。".into(),
+        (Locale::En, Trouble::NoIncidentHere) => {
+            "No incident belongs to this channel; start one with /analyze, or use the command in an incident's thread.".into()
+        }
+        (Locale::Zh, Trouble::NoIncidentHere) => {
+            "本频道没有对应的事件；请用 /analyze 开始，或在事件的子区中使用此命令。".into()
+        }
+        (Locale::En, Trouble::UnknownIncident) => "There is no incident of this number that you may see.".into(),
+        (Locale::Zh, Trouble::UnknownIncident) => "没有您可以查看的该编号事件。".into(),
+        (Locale::En, Trouble::OldCard) => {
+            "This analysis was replaced by a later one; use the buttons there.".into()
+        }
+        (Locale::Zh, Trouble::OldCard) => "这次分析已被更新的分析取代；请使用那里的按钮。".into(),
+        (Locale::En, Trouble::UnknownAction) => "I don't know this button or command any more; run the command again.".into(),
+        (Locale::Zh, Trouble::UnknownAction) => "我已不认识这个按钮或命令；请重新运行命令。".into(),
+        (Locale::En, Trouble::BadServiceName) => {
+            "That is not a usable service name: give letters, digits and hyphens, at most 80 characters.".into()
+        }
+        (Locale::Zh, Trouble::BadServiceName) => "服务名称不可用：请使用字母、数字和连字符，最多 80 个字符。".into(),
+        (Locale::En, Trouble::NoMessageContent) => {
+            "I can't read messages here (the message-content intent is off); mention me, or use /followup.".into()
+        }
+        (Locale::Zh, Trouble::NoMessageContent) => {
+            "我无法读取这里的消息（未开启消息内容权限）；请提及我，或使用 /followup。".into()
+        }
+        (Locale::En, Trouble::OnlyInServers) => "I work in a server's channels, not in direct messages.".into(),
+        (Locale::Zh, Trouble::OnlyInServers) => "我只在服务器的频道中工作，不支持私信。".into(),
+        (Locale::En, Trouble::MemoryDown) => {
+            "Memory is unavailable right now; this is not the same as finding nothing. Try again in a minute.".into()
+        }
+        (Locale::Zh, Trouble::MemoryDown) => "记忆暂时不可用；这与没有找到不同。请一分钟后重试。".into(),
+        (Locale::En, Trouble::Unexpected) => {
+            "Something went wrong on my side; try again, and pass the error id to whoever runs me.".into()
+        }
+        (Locale::Zh, Trouble::Unexpected) => "我这边出了问题；请重试，并将错误编号告诉维护者。".into(),
+    }
+}
+
+/// `1.5 MB`, in powers of 1,000.
+pub fn bytes(count: u64) -> String {
+    let (unit, name) = match count {
+        0..1_000 => return format!("{count} B"),
+        1_000..1_000_000 => (1_000, "kB"),
+        1_000_000..1_000_000_000 => (1_000_000, "MB"),
+        _ => (1_000_000_000, "GB"),
+    };
+    let tenths = count / (unit / 10);
+    match tenths % 10 {
+        0 => format!("{} {name}", tenths / 10),
+        rest => format!("{}.{rest} {name}", tenths / 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_one_sentence_with_an_id() {
+        assert_eq!(
+            trouble(Locale::En, &Trouble::UnknownIncident, Some("k3f9")),
+            "There is no incident of this number that you may see. (error id k3f9)"
+        );
+        assert_eq!(
+            trouble(
+                Locale::En,
+                &Trouble::AttachmentTooLarge {
+                    name: "app.log".into(),
+                    read: 1_000_000,
+                    size: 5_250_000
+                },
+                None
+            ),
+            "Of app.log I read 1 MB of 5.2 MB; paste the lines that matter."
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! Independent occurrences (R11): what counts once.
+//!
+//! Groups are the connected components over duplicates, parents, overlaps and quick repeats. A
+//! repeat later than a day and within a week is no part of the group: it turns the earlier attempt
+//! into `came_back`, computed here whenever the records are read and never stored.
+
+use crate::incident::sameness::{Likeness, likeness, one_service, shares_pattern};
+use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Standing};
+use jiff::Timestamp;
+
+/// A repeat that begins within so many hours after the resolution is the same episode (R11).
+pub const SAME_EPISODE_HOURS: i64 = 24;
+/// A repeat that begins within so many days after it means that the fix did not hold (R11).
+pub const RETURN_DAYS: i64 = 7;
+
+/// One independent occurrence: its incidents in the order of time.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    /// The records, after returns were taken into account; never empty.
+    pub incidents: Vec<PastIncident>,
+}
+
+impl Episode {
+    /// The last incident: its outcome is the episode's.
+    pub fn last(&self) -> Option<&PastIncident> {
+        self.incidents.last()
+    }
+
+    /// The outcome of the episode: of the last incident that has an attempt.
+    pub fn outcome(&self) -> Outcome {
+        self.incidents
+            .iter()
+            .rev()
+            .find(|incident| !incident.attempts.is_empty())
+            .map_or(Outcome::Unknown, PastIncident::outcome)
+    }
+
+    /// Whether this incident belongs to it.
+    pub fn holds(&self, id: IncidentId) -> bool {
+        self.incidents.iter().any(|incident| incident.id == id)
+    }
+
+    /// What became of a fix in this episode. `None` where neither it nor a near-same one was tried.
+    pub fn outcome_of(&self, fix: &str) -> Option<Outcome> {
+        let tried = |incident: &PastIncident| -> Vec<(Likeness, Outcome)> {
+            incident
+                .attempts
+                .iter()
+                .map(|attempt| (likeness(fix, &attempt.fix), attempt.outcome))
+                .filter(|(likeness, _)| *likeness >= Likeness::Near)
+                .collect()
+        };
+        let all: Vec<(Likeness, Outcome)> = self.incidents.iter().flat_map(tried).collect();
+        if all.is_empty() {
+            return None;
+        }
+        // A group whose last outcome is refuted is one failure and no proof, whatever held before.
+        if self.outcome().standing() == Standing::Refuted {
+            return Some(self.outcome());
+        }
+        let newest_same = all
+            .iter()
+            .rev()
+            .find(|(likeness, _)| *likeness == Likeness::Same)
+            .map(|(_, outcome)| *outcome);
+        match newest_same {
+            Some(outcome) => Some(outcome),
+            // Near-same: a failure where it failed, never a proof.
+            None => Some(
+                all.iter()
+                    .rev()
+                    .map(|(_, outcome)| *outcome)
+                    .find(|outcome| outcome.standing() == Standing::Refuted)
+                    .unwrap_or(Outcome::Unknown),
+            ),
+        }
+    }
+
+    /// When the newest attempt of this fix (or a near-same one) was seen.
+    pub fn tried_at(&self, fix: &str) -> Option<Timestamp> {
+        self.incidents
+            .iter()
+            .rev()
+            .flat_map(|incident| {
+                incident
+                    .attempts
+                    .iter()
+                    .rev()
+                    .map(move |attempt| (incident, attempt))
+            })
+            .find(|(_, attempt)| likeness(fix, &attempt.fix) >= Likeness::Near)
+            .and_then(|(incident, attempt)| attempt.at.or_else(|| time_of(incident)))
+    }
+}
+
+/// When an incident was resolved, else when it began.
+pub fn time_of(incident: &PastIncident) -> Option<Timestamp> {
+    incident.resolved_at.or(incident.started_at)
+}
+
+/// Groups direct incidents into episodes, in the order of the first of each as given.
+pub fn episodes(incidents: &[&PastIncident]) -> Vec<Episode> {
+    let adjusted: Vec<PastIncident> = incidents
+        .iter()
+        .map(|incident| after_returns(incident, incidents))
+        .collect();
+    let mut group: Vec<usize> = (0..adjusted.len()).collect();
+    for (i, one) in adjusted.iter().enumerate() {
+        for (j, other) in adjusted.iter().enumerate().skip(i + 1) {
+            if is_one_episode(one, other) {
+                let (keep, drop) = (root(&group, i), root(&group, j));
+                if let Some(slot) = group.get_mut(keep.max(drop)) {
+                    *slot = keep.min(drop);
+                }
+            }
+        }
+    }
+    let mut seen: Vec<usize> = Vec::new();
+    let mut out = Vec::new();
+    for wanted in (0..adjusted.len()).map(|i| root(&group, i)) {
+        if seen.contains(&wanted) {
+            continue;
+        }
+        seen.push(wanted);
+        let mut members: Vec<PastIncident> = adjusted
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| root(&group, *i) == wanted)
+            .map(|(_, incident)| incident.clone())
+            .collect();
+        members.sort_by_key(|incident| (time_of(incident).map(|at| at.as_millisecond()), incident.id));
+        out.push(Episode { incidents: members });
+    }
+    out
+}
+
+fn root(group: &[usize], mut index: usize) -> usize {
+    // Parents always have the smaller index, so this ends.
+    while let Some(&parent) = group.get(index) {
+        if parent == index {
+            break;
+        }
+        index = parent;
+    }
+    index
+}
+
+fn is_one_episode(one: &PastIncident, other: &PastIncident) -> bool {
+    let duplicates = one.duplicate_of == Some(other.id)
+        || other.duplicate_of == Some(one.id)
+        || (one.duplicate_of.is_some() && one.duplicate_of == other.duplicate_of);
+    let family = one.parent == Some(other.id)
+        || other.parent == Some(one.id)
+        || (one.parent.is_some() && one.parent == other.parent);
+    if duplicates || family {
+        return true;
+    }
+    if !one_service(one, other) || !shares_pattern(one, other) {
+        return false;
+    }
+    match (gap_seconds(one, other), gap_seconds(other, one)) {
+        // Both begin before the other ends.
+        (Some(a), Some(b)) if a <= 0 && b <= 0 => true,
+        (Some(gap), _) if gap >= 0 && gap <= SAME_EPISODE_HOURS * 3600 => true,
+        (_, Some(gap)) if gap >= 0 && gap <= SAME_EPISODE_HOURS * 3600 => true,
+        _ => false,
+    }
+}
+
+/// Seconds from the end of `earlier` to the start of `later`; `None` where a time is missing.
+fn gap_seconds(earlier: &PastIncident, later: &PastIncident) -> Option<i64> {
+    let end = earlier.resolved_at?;
+    let start = later.started_at?;
+    // Starts before the earlier one began: not later at all.
+    earlier.started_at?;
+    Some(start.as_second() - end.as_second())
+}
+
+/// Whether `later` shows that what was done in `earlier` did not hold.
+pub fn is_return(earlier: &PastIncident, later: &PastIncident) -> bool {
+    earlier.id != later.id
+        && one_service(earlier, later)
+        && gap_seconds(earlier, later)
+            .is_some_and(|gap| gap > SAME_EPISODE_HOURS * 3600 && gap <= RETURN_DAYS * 86_400)
+        && shares_pattern(earlier, later)
+}
+
+/// The record with its decisive attempt turned into `came_back` where a later one is a return.
+fn after_returns(incident: &PastIncident, all: &[&PastIncident]) -> PastIncident {
+    let mut record = incident.clone();
+    if record.outcome().standing() == Standing::Refuted
+        || !all.iter().any(|later| is_return(incident, later))
+    {
+        return record;
+    }
+    let decisive: Option<FixAttempt> = record.decisive_attempt().cloned();
+    if let Some(decisive) = decisive
+        && let Some(attempt) = record.attempts.iter_mut().rev().find(|attempt| **attempt == decisive)
+    {
+        attempt.outcome = Outcome::CameBack;
+    }
+    record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATTERN: &str = "HikariPool-1 - Connection is not available";
+
+    fn incident(number: u32, started: &str, resolved: &str, outcome: Outcome) -> PastIncident {
+        let mut incident = PastIncident::new(IncidentId::new(number).expect("not zero"), "pool empty");
+        incident.service = Some("payments-api".into());
+        incident.started_at = started.parse().ok();
+        incident.resolved_at = resolved.parse().ok();
+        incident.error_signatures = vec![PATTERN.into()];
+        incident.attempts = vec![FixAttempt::new("restart the pool", outcome)];
+        incident
+    }
+
+    fn groups(incidents: &[PastIncident]) -> Vec<(Vec<u32>, Outcome)> {
+        let refs: Vec<&PastIncident> = incidents.iter().collect();
+        episodes(&refs)
+            .iter()
+            .map(|episode| {
+                (
+                    episode.incidents.iter().map(|incident| incident.id.number()).collect(),
+                    episode.outcome(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn r11_the_next_within_a_day_is_one_episode() {
+        let incidents = [
+            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held),
+            incident(2, "2026-05-14T09:30:00Z", "2026-05-14T10:00:00Z", Outcome::Held),
+            incident(3, "2026-09-01T02:10:00Z", "2026-09-01T02:51:00Z", Outcome::Held),
+        ];
+        assert_eq!(
+            groups(&incidents),
+            [(vec![1, 2], Outcome::Held), (vec![3], Outcome::Held)]
+        );
+    }
+
+    #[test]
+    fn r11_a_return_within_a_week_refutes_the_earlier() {
+        let incidents = [
+            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held),
+            incident(2, "2026-05-17T02:10:00Z", "2026-05-17T02:51:00Z", Outcome::Held),
+        ];
+        assert_eq!(
+            groups(&incidents),
+            [(vec![1], Outcome::CameBack), (vec![2], Outcome::Held)]
+        );
+    }
+
+    #[test]
+    fn r11_what_links_nothing() {
+        let first = incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held);
+        let mut without_times = incident(2, "", "", Outcome::Held);
+        without_times.started_at = None;
+        let mut other_pattern = incident(3, "2026-05-14T03:10:00Z", "2026-05-14T03:51:00Z", Outcome::Held);
+        other_pattern.error_signatures = vec!["certificate has expired".into()];
+        let mut other_service = incident(4, "2026-05-14T03:10:00Z", "2026-05-14T03:51:00Z", Outcome::Held);
+        other_service.service = Some("order-service".into());
+        let mut later = incident(5, "2026-05-22T02:10:00Z", "2026-05-22T02:51:00Z", Outcome::Held);
+        later.root_cause = String::new();
+        assert_eq!(
+            groups(&[first, without_times, other_pattern, other_service, later]).len(),
+            5
+        );
+    }
+
+    #[test]
+    fn r11_duplicates_and_families_count_once() {
+        let mut incidents = [
+            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held),
+            incident(2, "2026-07-14T02:10:00Z", "2026-07-14T02:51:00Z", Outcome::Held),
+            incident(3, "2026-09-14T02:10:00Z", "2026-09-14T02:51:00Z", Outcome::Held),
+        ];
+        if let [_, second, third] = &mut incidents {
+            second.duplicate_of = IncidentId::new(1);
+            third.parent = IncidentId::new(9);
+        }
+        assert_eq!(groups(&incidents).len(), 2);
+        if let [first, _, _] = &mut incidents {
+            first.parent = IncidentId::new(9);
+        }
+        assert_eq!(groups(&incidents).len(), 1);
+    }
+
+    #[test]
+    fn r11_a_group_whose_last_is_refuted_is_one_failure() {
+        let incidents = [
+            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held),
+            incident(2, "2026-05-14T09:30:00Z", "2026-05-14T10:00:00Z", Outcome::NoEffect),
+        ];
+        let refs: Vec<&PastIncident> = incidents.iter().collect();
+        let episodes = episodes(&refs);
+        assert_eq!(episodes.len(), 1);
+        assert_eq!(
+            episodes.first().and_then(|episode| episode.outcome_of("restart the pool")),
+            Some(Outcome::NoEffect)
+        );
+    }
+
+    #[test]
+    fn r11_overlapping_incidents_are_one() {
+        let incidents = [
+            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T06:00:00Z", Outcome::Held),
+            incident(2, "2026-05-14T03:00:00Z", "2026-05-14T05:00:00Z", Outcome::Held),
+        ];
+        assert_eq!(groups(&incidents).len(), 1);
+    }
+}

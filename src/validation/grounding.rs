@@ -1,0 +1,728 @@
+//! Grounding (R6, R20): what a claim names must stand in what was given.
+//!
+//! Numbers, times, versions, identifiers, hosts and paths of a claim occur in the report or in a
+//! direct memory that is cited for it, or they do not leave. In titles, summary and update the
+//! clause that carries them goes; elsewhere a number becomes "(not in evidence)" and an identifier
+//! takes its clause with it. What changes from outage to outage becomes a placeholder. What occurs
+//! in an analogy only is its internals (R6): struck by the same means, with a wider net.
+//!
+//! Deliberately absent: understanding. A claim is read as tokens of a few shapes; the shapes and
+//! the words of operations that pass without evidence are data below.
+
+use crate::incident::words::{fold, is_cjk};
+use crate::incident::{IncidentId, PastIncident, volatile};
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use unicode_normalization::UnicodeNormalization;
+
+/// Where a claim stands decides how it is mended (R20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Titles: the clause goes, or the phrase that carries the token.
+    Title,
+    /// Summary, update: the clause goes.
+    Clause,
+    /// Everything else in prose: a number is replaced, an identifier takes its clause with it.
+    Body,
+    /// `expect` and `undo`: as `Body`, durations and times pass.
+    Timed,
+    /// Commands: numbers and flags pass; one ungrounded name and the command goes.
+    Command,
+}
+
+/// A claim after grounding.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Grounded {
+    /// What may be said; empty where nothing is left.
+    pub text: String,
+    /// The rules that changed it: `R6`, `R20`, each once.
+    pub rules: Vec<&'static str>,
+}
+
+/// Everything that claims are checked against.
+pub(super) struct Grounds {
+    report: Basis,
+    direct: BTreeMap<IncidentId, Basis>,
+    analogies: Vec<Basis>,
+    /// Services that analogies come from: the card names them, so a claim may.
+    other_services: Vec<String>,
+    not_in_evidence: &'static str,
+}
+
+/// One text that can support claims.
+struct Basis {
+    folded: String,
+    quantities: Vec<Quantity>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Quantity {
+    value: f64,
+    unit: Unit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Percent,
+    /// Value in milliseconds.
+    Time,
+    /// Value in bytes.
+    Size,
+    /// No unit, or a counted noun.
+    Plain,
+}
+
+/// Something in a claim that needs evidence.
+struct Token {
+    /// Range in characters.
+    start: usize,
+    end: usize,
+    kind: TokenKind,
+}
+
+enum TokenKind {
+    Number(Quantity, String),
+    Clock(String),
+    Name(String),
+}
+
+impl Grounds {
+    pub fn new<'a>(
+        report_text: &str,
+        service: Option<&str>,
+        direct: impl Iterator<Item = &'a PastIncident>,
+        analogies: impl Iterator<Item = &'a PastIncident> + Clone,
+        not_in_evidence: &'static str,
+    ) -> Self {
+        Self {
+            other_services: analogies
+                .clone()
+                .filter_map(|incident| incident.service.as_deref().map(fold))
+                .collect(),
+            report: Basis::new(&format!("{report_text}\n{}", service.unwrap_or_default())),
+            direct: direct
+                .map(|incident| (incident.id, Basis::new(&text_of(incident, true))))
+                .collect(),
+            analogies: analogies
+                .map(|incident| Basis::new(&text_of(incident, false)))
+                .collect(),
+            not_in_evidence,
+        }
+    }
+
+    /// Grounds a claim that cites these direct memories.
+    pub fn check(&self, claim: &str, cited: &[IncidentId], place: Place) -> Grounded {
+        let (text, replaced) = self.mask_volatile(claim);
+        let mut rules: Vec<&'static str> = Vec::new();
+        if !replaced.is_empty() {
+            rules.push("R20");
+        }
+        let chars: Vec<char> = text.chars().collect();
+        let bad: Vec<(Token, &'static str)> = tokens(&chars)
+            .into_iter()
+            .filter_map(|token| self.objection(&token, cited, place).map(|rule| (token, rule)))
+            .collect();
+        if bad.is_empty() {
+            return Grounded { text, rules };
+        }
+        for (_, rule) in &bad {
+            if !rules.contains(rule) {
+                rules.push(rule);
+            }
+        }
+        let text = match place {
+            Place::Command => String::new(),
+            Place::Title => without_phrases(&chars, &bad),
+            Place::Clause => without_clauses(&chars, bad.iter().map(|(token, _)| token)),
+            Place::Body | Place::Timed => self.mended(&chars, &bad),
+        };
+        Grounded { text, rules }
+    }
+
+    /// Volatile words that are not of today become placeholders.
+    fn mask_volatile(&self, claim: &str) -> (String, Vec<(String, &'static str)>) {
+        volatile::replace(claim, |word| {
+            self.report.holds_word(&fold(word)) || !self.is_remembered(&fold(word))
+        })
+    }
+
+    fn is_remembered(&self, folded: &str) -> bool {
+        self.direct.values().chain(&self.analogies).any(|basis| basis.holds_word(folded))
+    }
+
+    /// The rule that a token breaks, if it does.
+    fn objection(&self, token: &Token, cited: &[IncidentId], place: Place) -> Option<&'static str> {
+        let mut bases = std::iter::once(&self.report).chain(cited.iter().filter_map(|id| self.direct.get(id)));
+        match &token.kind {
+            TokenKind::Number(quantity, _) => {
+                let exempt = place == Place::Command || (place == Place::Timed && quantity.unit == Unit::Time);
+                (!exempt && !bases.any(|basis| basis.holds_quantity(quantity))).then_some("R20")
+            }
+            TokenKind::Clock(clock) => {
+                let exempt = matches!(place, Place::Command | Place::Timed);
+                (!exempt && !bases.any(|basis| basis.holds_word(clock))).then_some("R20")
+            }
+            TokenKind::Name(name) => {
+                let folded = fold(name);
+                if bases.any(|basis| basis.holds_word(&folded)) || self.other_services.contains(&folded) {
+                    return None;
+                }
+                if self.analogies.iter().any(|basis| basis.holds_word(&folded)) {
+                    return Some("R6");
+                }
+                is_telling_name(name, place).then_some("R20")
+            }
+        }
+    }
+
+    fn mended(&self, chars: &[char], bad: &[(Token, &'static str)]) -> String {
+        let names = bad.iter().map(|(token, _)| token).filter(|token| matches!(token.kind, TokenKind::Name(_)));
+        let mut kept: Vec<char> = Vec::new();
+        for unit in clauses(chars) {
+            if names.clone().any(|token| token.start >= unit.0 && token.start < unit.1) {
+                continue;
+            }
+            let mut index = unit.0;
+            while index < unit.1 {
+                let number = bad.iter().map(|(token, _)| token).find(|token| token.start == index);
+                match number {
+                    Some(token) => {
+                        kept.extend(self.not_in_evidence.chars());
+                        index = token.end;
+                    }
+                    None => {
+                        kept.extend(chars.get(index));
+                        index += 1;
+                    }
+                }
+            }
+        }
+        tidy(&kept)
+    }
+}
+
+/// The words of a record that can support a claim.
+fn text_of(incident: &PastIncident, with_service: bool) -> String {
+    let mut parts: Vec<&str> = vec![&incident.title, &incident.root_cause, &incident.prevention];
+    parts.extend(incident.symptoms.iter().map(String::as_str));
+    parts.extend(incident.error_signatures.iter().map(String::as_str));
+    parts.extend(incident.ruled_out.iter().map(String::as_str));
+    for attempt in &incident.attempts {
+        parts.push(&attempt.fix);
+        parts.push(&attempt.note);
+    }
+    let mut text = parts.join("\n");
+    match (&incident.service, with_service) {
+        (Some(service), true) => {
+            text.push('\n');
+            text.push_str(service);
+        }
+        // The name of the other service is not one of its internals: the card names it.
+        (Some(service), false) => text = text.replace(service.as_str(), " "),
+        (None, _) => {}
+    }
+    text
+}
+
+impl Basis {
+    fn new(text: &str) -> Self {
+        let chars: Vec<char> = text.chars().collect();
+        let mut quantities = Vec::new();
+        for token in tokens(&chars) {
+            if let TokenKind::Number(quantity, _) = token.kind {
+                quantities.push(quantity);
+            }
+        }
+        Self {
+            folded: fold(text),
+            quantities,
+        }
+    }
+
+    /// A folded word or phrase stands here on whole words.
+    fn holds_word(&self, folded: &str) -> bool {
+        if folded.is_empty() {
+            return false;
+        }
+        let joins = |c: char| (c.is_alphanumeric() || c == '_') && !is_cjk(c);
+        let first = folded.chars().next().is_some_and(joins);
+        let last = folded.chars().next_back().is_some_and(joins);
+        self.folded.match_indices(folded).any(|(start, found)| {
+            let before = self.folded.get(..start).and_then(|head| head.chars().next_back());
+            let after = self.folded.get(start + found.len()..).and_then(|tail| tail.chars().next());
+            !(first && before.is_some_and(joins)) && !(last && after.is_some_and(joins))
+        })
+    }
+
+    fn holds_quantity(&self, wanted: &Quantity) -> bool {
+        let close = |a: f64, b: f64| (a - b).abs() <= f64::EPSILON * a.abs().max(b.abs()).max(1.0) * 8.0;
+        self.quantities.iter().any(|known| match (wanted.unit, known.unit) {
+            (a, b) if a == b => close(wanted.value, known.value),
+            // `timeout 30` supports `30 s`; `30 %` supports the bare 30, and not the other way.
+            (Unit::Time, Unit::Plain) => [1.0, 1_000.0, 60_000.0, 3_600_000.0]
+                .iter()
+                .any(|factor| close(wanted.value, known.value * factor)),
+            (Unit::Size, Unit::Plain) => close(wanted.value, known.value),
+            (Unit::Plain, Unit::Percent) => close(wanted.value, known.value),
+            _ => false,
+        }) || (wanted.unit == Unit::Plain && self.holds_word(&plain(wanted.value)))
+    }
+}
+
+fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        format!("{value:.0}")
+    } else {
+        format!("{value}")
+    }
+}
+
+static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        // Addresses of the web, whole.
+        r"(?P<url>[A-Za-z][A-Za-z0-9+.-]*://[^\s<>]+)",
+        // Numbers of incidents are R1's.
+        r"|(?P<id>(?i:INC)[- ]?[0-9]+|#[0-9]+)",
+        // Placeholders for what changes.
+        r"|(?P<placeholder><[a-z]+(?: [a-z]+)?>)",
+        // Paths from the root; a lone slash inside a word is no path.
+        r"|(?P<path>(?:~|\.{1,2})?/[A-Za-z0-9_.{}*-]+(?:/[A-Za-z0-9_.{}*-]+)*/?)",
+        r"|(?P<clock>(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)",
+        r"|(?P<flag>--?[A-Za-z][A-Za-z0-9-]*)",
+        r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:(?:::|->|\.|-)[A-Za-z0-9_]+)*(?:\(\))?)",
+        // 1.2.3 and more dots are versions or addresses; a number has at most one decimal point.
+        r"|(?P<version>[0-9]+(?:\.[0-9]+){2,}(?:[-+][A-Za-z0-9.]+)?)",
+        r"|(?P<number>[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)(?P<unit>\s?(?:%|percent\b|(?:milliseconds?|ms|µs|us|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|s|m|h|d|[KMGTk]i?B?|bytes?|B)\b|百分|毫秒|秒|分钟|小时|天))?",
+        r"(?P<glued>[A-Za-z][A-Za-z0-9_-]*)?",
+    ))
+    .ok()
+});
+
+/// The tokens of a text that need evidence, in order. Positions are in characters.
+fn tokens(chars: &[char]) -> Vec<Token> {
+    let Some(shapes) = SHAPES.as_ref() else {
+        return Vec::new();
+    };
+    // One character each, so that positions hold: full-width digits and signs become ASCII.
+    let folded: String = chars.iter().map(|c| narrow(*c)).collect();
+    let mut position = vec![0; folded.len() + 1];
+    let mut count = 0;
+    for (byte, c) in folded.char_indices() {
+        for slot in position.iter_mut().skip(byte).take(c.len_utf8()) {
+            *slot = count;
+        }
+        count += 1;
+    }
+    if let Some(last) = position.last_mut() {
+        *last = count;
+    }
+    let at = |byte: usize| position.get(byte).copied().unwrap_or(count);
+    let mut out = Vec::new();
+    for captures in shapes.captures_iter(&folded) {
+        let Some(whole) = captures.get(0) else { continue };
+        let (start, end) = (at(whole.start()), at(whole.end()));
+        let word = whole.as_str();
+        let glued_before = folded
+            .get(..whole.start())
+            .and_then(|head| head.chars().next_back())
+            .is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        let mut push = |kind| out.push(Token { start, end, kind });
+        if captures.name("path").is_some() && glued_before {
+            // `deployment/coredns`, `and/or`: each part is a word of its own.
+            for part in word.split('/').filter(|part| is_name_shape(part)) {
+                push(TokenKind::Name(part.to_owned()));
+            }
+        } else if captures.name("url").is_some() || captures.name("path").is_some() {
+            push(TokenKind::Name(word.trim_end_matches(['.', ',', ')', '/']).to_owned()));
+        } else if captures.name("clock").is_some() {
+            push(TokenKind::Clock(word.to_owned()));
+        } else if let Some(name) = captures.name("name") {
+            if is_name_shape(name.as_str()) {
+                push(TokenKind::Name(name.as_str().trim_end_matches("()").to_owned()));
+            }
+        } else if captures.name("version").is_some() {
+            push(TokenKind::Name(word.to_owned()));
+        } else if let Some(number) = captures.name("number") {
+            let unit = captures.name("unit").map_or("", |unit| unit.as_str().trim());
+            let glued = captures.name("glued").map_or("", |glued| glued.as_str());
+            if let Some(kind) = number_token(number.as_str(), unit, glued, &folded, whole.start()) {
+                push(kind);
+            }
+        }
+    }
+    out
+}
+
+fn narrow(c: char) -> char {
+    let mut folded = std::iter::once(c).nfkc();
+    match (folded.next(), folded.next()) {
+        (Some(one), None) => one,
+        _ => c,
+    }
+}
+
+/// A number as a token that needs evidence; `None` where it needs none.
+fn number_token(number: &str, unit: &str, glued: &str, text: &str, start: usize) -> Option<TokenKind> {
+    let value: f64 = number.replace(',', "").parse().ok()?;
+    let before = text.get(..start).unwrap_or_default();
+    if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
+        // The tail of a name that the name shape did not take.
+        return None;
+    }
+    if !glued.is_empty() {
+        // `503s`, `3x`, `2nd`, `5xx` are words about a number; `10k` was a unit.
+        let word = format!("{number}{glued}");
+        return match fold(glued).as_str() {
+            "s" | "x" | "st" | "nd" | "rd" | "th" | "xx" => {
+                plain_quantity(value, before)
+            }
+            _ => Some(TokenKind::Name(word)),
+        };
+    }
+    if unit == "s" && (400.0..600.0).contains(&value) && value.fract() == 0.0 && text.get(start..).is_some_and(|tail| tail.starts_with(&format!("{number}s"))) {
+        // `503s` are answers, not seconds.
+        return plain_quantity(value, before);
+    }
+    let folded_unit = fold(unit);
+    let quantity = match folded_unit.as_str() {
+        "" => return plain_quantity(value, before),
+        "%" | "percent" | "百分" => Quantity { value, unit: Unit::Percent },
+        "us" | "µs" | "μs" => Quantity { value: value / 1_000.0, unit: Unit::Time },
+        "ms" | "millisecond" | "milliseconds" | "毫秒" => Quantity { value, unit: Unit::Time },
+        "s" | "sec" | "secs" | "second" | "seconds" | "秒" => Quantity { value: value * 1_000.0, unit: Unit::Time },
+        "min" | "mins" | "minute" | "minutes" | "分钟" => Quantity { value: value * 60_000.0, unit: Unit::Time },
+        "h" | "hr" | "hrs" | "hour" | "hours" | "小时" => Quantity { value: value * 3_600_000.0, unit: Unit::Time },
+        "d" | "day" | "days" | "天" => Quantity { value: value * 86_400_000.0, unit: Unit::Time },
+        // A lone `m` is minutes in prose about time and mebi-something elsewhere: minutes.
+        "m" if unit == "m" => Quantity { value: value * 60_000.0, unit: Unit::Time },
+        size => {
+            let factor = match size.chars().next() {
+                Some('k') => 1_000.0,
+                Some('m') => 1_000_000.0,
+                Some('g') => 1_000_000_000.0,
+                Some('t') => 1_000_000_000_000.0,
+                _ => 1.0,
+            };
+            Quantity { value: value * factor, unit: Unit::Size }
+        }
+    };
+    Some(TokenKind::Number(quantity, number.to_owned()))
+}
+
+/// A bare number: one digit says nothing checkable; a status after `HTTP` is a word of operations.
+fn plain_quantity(value: f64, before: &str) -> Option<TokenKind> {
+    if value < 10.0 && value.fract() == 0.0 {
+        return None;
+    }
+    let word_before = fold(before.trim_end())
+        .rsplit(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    if (word_before == "http" && (100.0..600.0).contains(&value)) || (word_before == "port" && matches!(value as u32, 22 | 53 | 80 | 443)) {
+        return None;
+    }
+    Some(TokenKind::Number(Quantity { value, unit: Unit::Plain }, plain(value)))
+}
+
+/// Shapes that may be names: whether they need evidence is decided by [`is_telling_name`], whether
+/// they are an analogy's internals by where they occur.
+fn is_name_shape(word: &str) -> bool {
+    word.len() >= 3
+        && !is_word_of_operations(word)
+        && (word.contains(['_', '.', '-', ':']) || word.ends_with("()") || has_inner_capital(word) || has_digit(word) || is_error_name(word))
+}
+
+fn has_inner_capital(word: &str) -> bool {
+    word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+}
+
+fn has_digit(word: &str) -> bool {
+    word.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Whether a name that occurs nowhere in what was given says something that needs evidence.
+fn is_telling_name(name: &str, place: Place) -> bool {
+    if name.contains('/') {
+        return place != Place::Command || !is_generic_path(name);
+    }
+    if name.contains(['_', ':']) || has_inner_capital(name) || has_digit(name) || is_error_name(name) {
+        return true;
+    }
+    if name.contains('.') {
+        // `fail.Then` is a missing space; hosts and files have lower case or digits after the dot.
+        return !name.split('.').skip(1).all(|part| part.chars().next().is_some_and(char::is_uppercase));
+    }
+    // Hyphenated words are prose unless they end as components do.
+    name.rsplit('-').next().is_some_and(|last| COMPONENT_ENDINGS.contains(&fold(last).as_str()))
+        && !HYPHENATED_PROSE.contains(&fold(name).as_str())
+}
+
+fn is_generic_path(path: &str) -> bool {
+    ["/proc", "/dev/null", "/etc/resolv.conf", "/etc/hosts", "/healthz", "/health", "/tmp", "/var/log"]
+        .iter()
+        .any(|known| path == *known || path.starts_with("/proc/"))
+}
+
+fn is_error_name(word: &str) -> bool {
+    ERROR_NAMES.contains(&word)
+}
+
+/// Endings that make a hyphenated word the name of a component.
+const COMPONENT_ENDINGS: &[&str] = &[
+    "api", "svc", "service", "worker", "gateway", "proxy", "db", "cache", "web", "frontend", "backend", "consumer",
+    "producer", "scheduler", "cron", "job", "bot", "ctl", "store", "hub", "relay", "bridge", "server", "controller",
+    "operator", "agent", "broker", "cluster", "primary", "replica", "lambda", "queue", "topic",
+];
+
+/// Hyphenated words of everyday operations that end like components.
+const HYPHENATED_PROSE: &[&str] = &[
+    "api-gateway", "load-balancer", "reverse-proxy", "dead-letter-queue", "message-queue", "job-queue", "work-queue",
+    "read-replica", "web-server", "app-server", "name-server", "in-service", "self-service", "out-of-service",
+    "of-service", "denial-of-service", "key-value-store", "object-store", "cron-job", "batch-job", "ingress-controller",
+    "message-broker", "multi-cluster", "cross-service", "per-service", "another-service", "micro-service",
+];
+
+/// Error names of the operating system: codes, so they need evidence.
+const ERROR_NAMES: &[&str] = &[
+    "ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN",
+    "EADDRINUSE", "EMFILE", "ENFILE", "ENOSPC", "ENOMEM", "EACCES", "EPERM", "ENOENT", "EPIPE", "EIO", "EROFS", "EBUSY",
+    "EDQUOT", "ESTALE",
+];
+
+/// Common words of operations that look like names and need no evidence: protocols, products,
+/// states of Kubernetes, statistics views of databases, ways of writing percentiles.
+fn is_word_of_operations(word: &str) -> bool {
+    static PATTERNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?i)^(?:p[0-9]{2,3}|[1-5]xx|v?[0-9]+|sev-?[1-4]|k8s|ipv?[46]|http[/-]?[0-9.]*|tls-?v?[0-9.]*|ssl-?v?[0-9.]*|s3|ec2|rds|",
+            r"utf-?(?:8|16|32)|sha-?(?:1|256|512)|md5|x86(?:_64)?|amd64|arm64|oauth2?|base64|i18n|e2e|h2|l[47]|2fa|mp[34]|ext4|",
+            r"(?:top|tier|layer|level|phase|step|stage|option|priority|n|http|non)-[0-9]+|",
+            r"pg_(?:stat|stat_.*|locks|class|catalog|settings|database|roles|isready|dump|sleep|terminate_backend|cancel_backend|size_pretty|database_size|total_relation_size|is_in_recovery|last_.*|current_.*|wal_.*|replication_.*)|",
+            r"information_schema(?:\..*)?|pg_catalog(?:\..*)?|performance_schema(?:\..*)?|processlist|xact_start|query_start|state_change|wait_event(?:_type)?|backend_start|application_name|client_addr|datname|usename|relname|n_dead_tup|n_live_tup|blks_(?:hit|read)|max_connections|",
+            r"used_memory(?:_.*)?|keyspace_(?:hits|misses)|connected_clients|maxmemory|evicted_keys|instantaneous_ops_per_sec|",
+            r"e\.g|i\.e|a\.m|p\.m|vs|etc|node\.js|next\.js|vue\.js|asp\.net|read-only|follow-up|roll-?back|re-?start|up-?to-?date)$"
+        ))
+        .ok()
+    });
+    PATTERNS.as_ref().is_some_and(|patterns| patterns.is_match(word)) || PRODUCTS.contains(&word)
+}
+
+/// Products and states whose spelling has an inner capital.
+const PRODUCTS: &[&str] = &[
+    "PostgreSQL", "MySQL", "MariaDB", "MongoDB", "DynamoDB", "CockroachDB", "ClickHouse", "RabbitMQ", "ActiveMQ", "GitHub",
+    "GitLab", "GitOps", "DevOps", "JavaScript", "TypeScript", "OpenSSL", "OpenSearch", "ElasticSearch", "GraphQL", "WebSocket",
+    "WebSockets", "gRPC", "DaemonSet", "StatefulSet", "ReplicaSet", "ConfigMap", "CronJob", "NodePort", "LoadBalancer",
+    "ClusterIP", "NetworkPolicy", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "OOMKilled", "NotReady",
+    "CloudWatch", "CloudFront", "CloudFlare", "ElastiCache", "PagerDuty", "StatusPage", "HAProxy", "PgBouncer", "VMware",
+    "NodeLocal", "McAfee", "macOS", "iOS", "NaN", "CoreDNS", "ArgoCD", "OpenTelemetry", "LetsEncrypt", "DataDog",
+];
+
+/// Clauses of a text as ranges of characters: sentences, parts between semicolons, and in Chinese
+/// parts between commas. Each range includes what ends it.
+fn clauses(chars: &[char]) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    for (index, &c) in chars.iter().enumerate() {
+        let next = chars.get(index + 1).copied();
+        let ends = match c {
+            '。' | '！' | '？' | '；' | '，' | ';' | '\n' => true,
+            '.' | '!' | '?' => next.is_none_or(char::is_whitespace),
+            _ => false,
+        };
+        if ends {
+            out.push((start, index + 1));
+            start = index + 1;
+        }
+    }
+    if start < chars.len() {
+        out.push((start, chars.len()));
+    }
+    out
+}
+
+fn without_clauses<'t>(chars: &[char], bad: impl Iterator<Item = &'t Token> + Clone) -> String {
+    let mut kept: Vec<char> = Vec::new();
+    let ending = chars.iter().rev().find(|c| !c.is_whitespace()).copied();
+    for (start, end) in clauses(chars) {
+        if !bad.clone().any(|token| token.start >= start && token.start < end) {
+            kept.extend(chars.get(start..end).unwrap_or_default());
+        }
+    }
+    let mut text = tidy(&kept);
+    // What is left ends as a sentence does.
+    if text.ends_with(['，', '；', ';']) {
+        text.pop();
+        if let Some(mark @ ('。' | '.' | '！' | '!')) = ending {
+            text.push(mark);
+        }
+    }
+    text
+}
+
+/// A title without the phrases that carry what is not grounded; empty where the rest says nothing.
+fn without_phrases(chars: &[char], bad: &[(Token, &'static str)]) -> String {
+    let mut text: Vec<char> = chars.to_vec();
+    // From the end, so that earlier positions stay true.
+    for (token, _) in bad.iter().rev() {
+        let Some(range) = phrase_around(&text, token) else {
+            return without_clauses(chars, bad.iter().map(|(token, _)| token));
+        };
+        text.drain(range.0..range.1.min(text.len()));
+    }
+    let out = tidy(&text);
+    let telling = crate::incident::words::meaningful(&out).len();
+    if telling >= 2 || out.chars().filter(|c| is_cjk(*c)).count() >= 3 {
+        out
+    } else {
+        String::new()
+    }
+}
+
+const PREPOSITIONS: &[&str] = &[
+    "in", "on", "of", "by", "from", "at", "for", "via", "through", "inside", "within", "behind", "to", "with", "after", "since",
+];
+
+/// The range of the phrase that can go: a parenthesis, the tail from a preposition, or, in
+/// Chinese, the bare token.
+fn phrase_around(chars: &[char], token: &Token) -> Option<(usize, usize)> {
+    let open = (0..token.start).rev().find(|i| matches!(chars.get(*i), Some('(' | '（')));
+    let close = (token.end..chars.len()).find(|i| matches!(chars.get(*i), Some(')' | '）')));
+    if let (Some(open), Some(close)) = (open, close) {
+        return Some((open, close + 1));
+    }
+    let head: String = chars.get(..token.start)?.iter().collect();
+    let tail: String = chars.get(token.end..)?.iter().collect();
+    let head_trimmed = head.trim_end_matches(|c: char| c.is_whitespace() || c == '`' || c == '\'' || c == '"');
+    let mut words: Vec<&str> = head_trimmed.split_whitespace().collect();
+    if words.last().is_some_and(|word| matches!(fold(word).as_str(), "the" | "our" | "a" | "an" | "about")) {
+        words.pop();
+    }
+    let preposition = words.last().is_some_and(|word| PREPOSITIONS.contains(&fold(word).as_str()));
+    let tail_words = tail.split_whitespace().count();
+    if preposition && tail_words <= 1 {
+        words.pop();
+        let kept = words.join(" ");
+        let start = head.find(kept.as_str()).map(|at| at + kept.len())?;
+        let start = head.get(..start)?.chars().count();
+        return Some((start, chars.len()));
+    }
+    let beside_cjk = tail.trim_start().chars().next().is_some_and(is_cjk) || head.trim_end().chars().next_back().is_some_and(is_cjk);
+    if beside_cjk {
+        return Some((token.start, token.end));
+    }
+    None
+}
+
+/// White space and stray marks after something was taken out.
+fn tidy(chars: &[char]) -> String {
+    let text: String = chars.iter().collect();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let joined = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !joined.is_empty() {
+            lines.push(joined);
+        }
+    }
+    let text = lines.join("\n");
+    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '，' | '、' | ':' | '：'))
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::incident::FixAttempt;
+    use crate::incident::Outcome;
+
+    const REPORT: &str = "payments-api is returning intermittent 503s since 02:41 UTC, about 12% of POST /v1/charges.\n\
+        HikariPool-1 - Connection is not available, request timed out after 30000ms.\n\
+        hikaricp_connections_active 20, hikaricp_connections_pending 61\n\
+        数据库连接池使用率 30%。网关返回 429。";
+
+    fn grounds() -> Grounds {
+        let mut direct = PastIncident::new(IncidentId::new(12).expect("not zero"), "pool exhausted on payments-api");
+        direct.attempts = vec![FixAttempt::new(
+            "Raise maximumPoolSize to 40 and delete pod notify-go-6d9f7c5b4-x2k8q",
+            Outcome::Held,
+        )];
+        let mut analogy = PastIncident::new(IncidentId::new(43).expect("not zero"), "too many open files");
+        analogy.service = Some("voice-bridge".into());
+        analogy.root_cause = "PresenceRelayPool.acquire() never returns sockets; queue relay-out, --max-idle".into();
+        Grounds::new(
+            REPORT,
+            Some("payments-api"),
+            std::iter::once(&direct),
+            std::iter::once(&analogy),
+            "(not in evidence)",
+        )
+    }
+
+    fn check(claim: &str, place: Place) -> String {
+        let cited = [IncidentId::new(12).expect("not zero")];
+        grounds().check(claim, &cited, place).text
+    }
+
+    #[test]
+    fn r20_what_is_not_grounded_goes() {
+        for (claim, place, expected) in [
+            ("About 45% of charges fail and 610 requests wait. Postgres is idle.", Place::Clause, "Postgres is idle."),
+            ("Check whether p99 is over 45 s.", Place::Body, "Check whether p99 is over (not in evidence)."),
+            ("See OrderPaymentProcessor first. Then compare.", Place::Body, "Then compare."),
+            ("Connection leak in OrderPaymentProcessor", Place::Title, "Connection leak"),
+            ("OrderPaymentProcessor", Place::Title, ""),
+            ("kubectl logs deployment/ledger-worker", Place::Command, ""),
+            ("since 02:14 UTC", Place::Clause, ""),
+            ("错误率 45%，重试可成功。", Place::Clause, "重试可成功。"),
+            ("连接池使用率 80%", Place::Clause, ""),
+            ("Restart redis-cluster-3", Place::Body, ""),
+            ("version 3.9.2 is broken", Place::Clause, ""),
+            ("ECONNRESET storms", Place::Title, ""),
+        ] {
+            assert_eq!(check(claim, place), expected, "{claim}");
+        }
+    }
+
+    #[test]
+    fn r6_internals_of_an_analogy_go() {
+        for (claim, place, expected) in [
+            ("As on voice-bridge, PresenceRelayPool.acquire() in payments-api leaks sockets.", Place::Clause, ""),
+            ("Patch PresenceRelayPool.acquire()", Place::Body, ""),
+            ("Look at the queue relay-out", Place::Body, ""),
+            ("Sockets are never closed, as on voice-bridge", Place::Title, "Sockets are never closed, as on voice-bridge"),
+        ] {
+            let grounded = grounds().check(claim, &[], place);
+            assert_eq!(grounded.text, expected, "{claim}");
+            assert_eq!(grounded.rules.contains(&"R6"), expected != claim, "{claim}");
+        }
+    }
+
+    #[test]
+    fn r20_what_changes_from_outage_to_outage_becomes_a_placeholder() {
+        assert_eq!(
+            check("delete pod notify-go-6d9f7c5b4-x2k8q", Place::Body),
+            "delete pod <current pod>"
+        );
+    }
+
+    #[test]
+    fn r20_clean_claims_pass_untouched() {
+        for (claim, place) in [
+            ("Charges wait for a JDBC connection from HikariPool-1; 12% of POST /v1/charges fail.", Place::Clause),
+            ("Compare hikaricp_connections_active with hikaricp_connections_pending on each pod", Place::Body),
+            ("Raise maximumPoolSize to 40", Place::Body),
+            ("kubectl -n payments logs deployment/payments-api --tail=200", Place::Command),
+            ("psql -c \"SELECT pid, state, now() - xact_start AS age FROM pg_stat_activity\"", Place::Command),
+            ("Intermittent 503s with p99 at 30 s", Place::Title),
+            ("pods settle within 5 minutes", Place::Timed),
+            ("5 分钟内 429 与 503 一起回落", Place::Timed),
+            ("查看网关 429 计数是否与 payments-api 的 503 同步上升", Place::Body),
+            ("Read-only check of long-running queries, e.g. in PostgreSQL", Place::Body),
+            ("since 02:41 UTC", Place::Clause),
+            ("the pool is at 30 %", Place::Clause),
+        ] {
+            assert_eq!(check(claim, place), claim, "{claim}");
+        }
+    }
+}

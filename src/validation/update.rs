@@ -1,0 +1,256 @@
+//! The stakeholder update as fields for three audiences (R19).
+//!
+//! `present` composes the text; here each field is checked: grounded, no unverified cause as fact,
+//! no promise of a time that nobody gave, no blame, and outside the team no internals. What can't
+//! be said is empty, and empty is shown as "not known yet".
+//!
+//! Deliberately absent: free text of the model. It fills no field, so it is dropped.
+
+use super::analysis::{StakeholderUpdate, UpdateFields};
+use super::context::Context;
+use super::grounding::Place;
+use super::log::Log;
+use super::text;
+use crate::incident::proposal::ProposedUpdate;
+use crate::incident::sameness::near_or_same;
+use crate::incident::words::fold;
+use crate::incident::{IncidentId, Severity, service};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The checked update. `causes` are the titles of the hypotheses and the recorded causes: none of
+/// them is confirmed while the incident runs.
+pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity: Severity, cited: &[IncidentId], causes: &[String], log: &mut Log) -> StakeholderUpdate {
+    log.note("R19", "stakeholder_update", text::clean(&proposed.free_text, text::PARAGRAPH), "");
+    let mut field = |name: &str, said: &str, facts: bool| -> String {
+        let at = format!("stakeholder_update.{name}");
+        let mut kept = context.claim(said, text::SENTENCE, cited, Place::Clause, &at, log);
+        for (bad, applies) in [
+            (is_cause as fn(&str, &[String]) -> bool, facts),
+            (is_promise, true),
+            (is_blame, true),
+        ] {
+            if applies {
+                let without = without(&kept, |clause| bad(clause, causes));
+                log.note("R19", &at, &kept, &without);
+                kept = without;
+            }
+        }
+        kept
+    };
+    let case = context.case;
+    let or_said = |field: String, own: &Option<String>| if field.is_empty() { own.clone().unwrap_or_default() } else { field };
+    let internal = UpdateFields {
+        impact: or_said(field("impact", &proposed.impact, true), &case.impact),
+        since: or_said(field("since", &proposed.since, true), &case.since),
+        known: field("known", &proposed.known, true),
+        not_confirmed: field("not_confirmed", &proposed.not_confirmed, false),
+        doing: field("doing", &proposed.doing, false),
+        changed_since: field("changed_since", &proposed.changed_since, true),
+        needed: field("needed", &proposed.needed, false),
+    };
+    let names: Vec<String> = case.report.thread.iter().map(|message| fold(&message.author)).filter(|name| name.chars().count() > 1).collect();
+    let outside = |said: &str| without(said, |clause| holds_internals(clause) || holds_any(clause, &names));
+    let executive = UpdateFields {
+        impact: outside(&internal.impact),
+        since: outside(&internal.since),
+        known: outside(&internal.known),
+        not_confirmed: outside(&internal.not_confirmed),
+        doing: outside(&internal.doing),
+        changed_since: outside(&internal.changed_since),
+        needed: outside(&internal.needed),
+    };
+    // Customers read what they notice and since when; nothing of what is inside.
+    let slugs: Vec<String> = std::iter::once(case.service.as_deref())
+        .flatten()
+        .chain(case.registry.services.iter().map(|service| service.name.as_str()))
+        .map(fold)
+        .filter(|name| name.contains(['-', '_']) || service::key(name).len() > 3)
+        .collect();
+    let for_customers = |said: &str| {
+        without(&outside(said), |clause| {
+            holds_any(clause, &slugs) || holds_percentage(clause) || is_cause(clause, causes) || names_severity_or_id(clause)
+        })
+    };
+    StakeholderUpdate {
+        status_page: UpdateFields {
+            impact: for_customers(&internal.impact),
+            since: for_customers(&internal.since),
+            ..UpdateFields::default()
+        },
+        executive,
+        internal,
+        next_minutes: severity.update_minutes(),
+        nothing_public: exposes_data(&case.report.all_text()),
+    }
+}
+
+/// Clauses that do not pass go; a clause ends at a full stop, a semicolon or a comma.
+fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
+    if said.is_empty() || !bad(said) {
+        return said.to_owned();
+    }
+    let mut kept = String::new();
+    let mut clause = String::new();
+    let mut chars = said.chars().peekable();
+    while let Some(c) = chars.next() {
+        clause.push(c);
+        let ends = match c {
+            '。' | '；' | '，' | '！' | '？' | ';' | '\n' => true,
+            '.' | '!' | '?' | ',' => chars.peek().is_none_or(|next| next.is_whitespace()),
+            _ => false,
+        };
+        if ends || chars.peek().is_none() {
+            if !bad(&clause) {
+                kept.push_str(&clause);
+            }
+            clause.clear();
+        }
+    }
+    kept.trim().trim_end_matches([',', ';', '，', '；']).trim().to_owned()
+}
+
+const CAUSAL: &[&str] = &[
+    "because of", "caused by", "due to", "root cause", "the cause is", "as a result of", "resulting from", "because", "由于", "因为",
+    "导致", "原因是", "根因", "引起", "造成",
+];
+
+/// It names a cause as a fact: by a causal phrase, or because it is one of the hypotheses.
+fn is_cause(clause: &str, causes: &[String]) -> bool {
+    let folded = fold(clause);
+    CAUSAL.iter().any(|phrase| folded.contains(phrase)) || causes.iter().any(|cause| near_or_same(cause, clause))
+}
+
+fn matches(pattern: &LazyLock<Option<Regex>>, clause: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(&fold(clause)))
+}
+
+/// It promises when it will be over.
+fn is_promise(clause: &str, _: &[String]) -> bool {
+    static PROMISE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"\b(?:eta|estimated time)\b|",
+            r"\b(?:will|should|expect(?:ed|ing)?(?: it)? to|going to|shall)\b[^.;]*\b(?:fix|fixed|resolve|resolved|restore|restored|recover|recovered|back|over|done|normal)\b|",
+            r"\b(?:fixed|resolved|restored|recovered|back (?:to normal|up|online))\b[^.;]*\b(?:in|within|by|before|shortly|soon)\b|",
+            r"预计|将在|有望|很快(?:恢复|修复|解决)|马上(?:恢复|修复|解决)|即将(?:恢复|修复|解决)|分钟内(?:恢复|修复|解决)|小时内(?:恢复|修复|解决)"
+        ))
+        .ok()
+    });
+    matches(&PROMISE, clause)
+}
+
+/// It says whose fault it is.
+fn is_blame(clause: &str, _: &[String]) -> bool {
+    static BLAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forgot|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
+            r"失误|过错|责任人|背锅|怪|疏忽|人为错误|误操作|没有测试|忘记|忘了"
+        ))
+        .ok()
+    });
+    matches(&BLAME, clause)
+}
+
+/// Identifiers, hosts, addresses, paths, mail: nothing of that leaves the team.
+fn holds_internals(clause: &str) -> bool {
+    static INTERNALS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"[a-z0-9._%+-]+@[a-z0-9.-]+|[a-z][a-z0-9+.-]*://|(?-u:\b)(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?-u:\b)|",
+            r"(?:^|[\s(（：:])/[a-z0-9_.-]+|[a-z0-9]+_[a-z0-9_]+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|svc|cluster|lan|corp|com|net|org|io|cn|dev|example|cloud)(?-u:\b)|",
+            r"(?-u:\b)[a-z]+(?:-[a-z]+)*-[0-9]+(?-u:\b)|<current [a-z]+>|\[redacted"
+        ))
+        .ok()
+    });
+    static CAMEL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[a-z0-9][A-Z][a-z]|[A-Za-z]\(\)").ok());
+    matches(&INTERNALS, clause) || CAMEL.as_ref().is_some_and(|camel| camel.is_match(clause))
+}
+
+fn holds_any(clause: &str, words: &[String]) -> bool {
+    let folded = fold(clause);
+    words.iter().any(|word| {
+        folded.match_indices(word.as_str()).any(|(start, found)| {
+            let joins = |c: char| c.is_ascii_alphanumeric();
+            let before = folded.get(..start).and_then(|head| head.chars().next_back());
+            let after = folded.get(start + found.len()..).and_then(|tail| tail.chars().next());
+            !before.is_some_and(joins) && !after.is_some_and(joins)
+        })
+    })
+}
+
+fn holds_percentage(clause: &str) -> bool {
+    static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[0-9]\s*%|[0-9]\s*percent|per cent|[一二三四五六七八九]成|百分之").ok());
+    matches(&SHARE, clause)
+}
+
+fn names_severity_or_id(clause: &str) -> bool {
+    static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u:\b)sev-?\s?[1-4](?-u:\b)|(?-u:\b)inc-?\s?[0-9]+").ok());
+    matches(&WORDS, clause)
+}
+
+/// The report speaks of data that may have been seen by those who should not: nothing public is
+/// drafted (experience.md).
+fn exposes_data(report: &str) -> bool {
+    static EXPOSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"data (?:leak|breach|exposure)|(?:personal|customer|user) data (?:was |were |is |are )?(?:visible|exposed|leaked|public)|",
+            r"(?:sees?|saw|seeing|shown) (?:other|another|someone else'?s?) (?:users?|customers?|tenants?|accounts?|people)|",
+            r"数据泄露|数据泄漏|信息泄露|用户数据外泄|看到了?(?:其他|别的|别人)(?:用户|客户|的)"
+        ))
+        .ok()
+    });
+    matches(&EXPOSED, report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r19_causes_promises_and_blame() {
+        let causes = vec!["Refund job holds JDBC connections open".to_owned()];
+        for (clause, cause, promise, blame) in [
+            ("Some card payments fail", false, false, false),
+            ("Requests wait for a database connection", false, false, false),
+            ("Payments fail because of the refund job", true, false, false),
+            ("The refund job holds JDBC connections open", true, false, false),
+            ("支付失败是由于退款任务", true, false, false),
+            ("It will be fixed in 10 minutes", false, true, false),
+            ("Restored by 04:00 UTC", false, true, false),
+            ("预计十分钟内恢复", false, true, false),
+            ("Ben forgot to test it", false, false, true),
+            ("人为错误", false, false, true),
+            ("用户重试可以成功", false, false, false),
+            ("We are looking at the upstream", false, false, false),
+        ] {
+            assert_eq!(is_cause(clause, &causes), cause, "cause: {clause}");
+            assert_eq!(is_promise(clause, &[]), promise, "promise: {clause}");
+            assert_eq!(is_blame(clause, &[]), blame, "blame: {clause}");
+        }
+    }
+
+    #[test]
+    fn r19_internals_stay_inside() {
+        for (clause, internal) in [
+            ("Some card payments fail", false),
+            ("New chat sessions can't be opened", false),
+            ("重试可以成功", false),
+            ("db-7 is slow", true),
+            ("see https://example.test/x", true),
+            ("10.0.0.2 refuses", true),
+            ("hikaricp_connections_active is 20", true),
+            ("OrderPaymentProcessor leaks", true),
+            ("pricing.internal does not resolve", true),
+            ("ask ana@example.test", true),
+            ("/mnt/fonts hangs", true),
+        ] {
+            assert_eq!(holds_internals(clause), internal, "{clause}");
+        }
+    }
+
+    #[test]
+    fn r19_clauses_that_do_not_pass_go_alone() {
+        let kept = without("Some payments fail, db-7 is slow. Retries work.", holds_internals);
+        assert_eq!(kept, "Some payments fail, Retries work.");
+        assert_eq!(without("db-7 is slow", holds_internals), "");
+    }
+}

@@ -1,0 +1,63 @@
+//! The unchanged client over TLS, with its own rate limiter on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use serenity::all::{ChannelId, Http, HttpBuilder};
+use standin::{Discord, Failure};
+
+fn secure(discord: &Discord) -> Http {
+    let address = discord.tls_address().unwrap();
+    let certificate = reqwest::Certificate::from_der(discord.certificate_der().unwrap()).unwrap();
+    let client = reqwest::Client::builder()
+        .resolve("discord.com", address)
+        .resolve("cdn.discordapp.com", address)
+        .tls_certs_only([certificate])
+        .build()
+        .unwrap();
+    HttpBuilder::new(discord.token()).client(client).build()
+}
+
+#[tokio::test]
+async fn a_429_with_retry_after_is_waited_for() {
+    let discord = Discord::start_tls().await;
+    let guild = discord.guild("acme");
+    let channel = discord.channel(guild, "incidents");
+    let http = secure(&discord);
+    let body = json!({"content": "hello"});
+    let send = || http.send_message(ChannelId::new(channel.get()), Vec::new(), &body);
+    let sent = send().await.unwrap();
+    assert!(sent.attachments.is_empty());
+    discord.next_post(channel).await;
+
+    let limited = [
+        Failure::rate_limited(Duration::from_millis(700)),
+        Failure::globally_rate_limited(Duration::from_millis(700)),
+    ];
+    for failure in limited {
+        discord.fail_next("POST", "/channels/*/messages", failure);
+        let began = Instant::now();
+        send().await.unwrap();
+        assert!(
+            began.elapsed() >= Duration::from_secs(1),
+            "Retry-After is rounded up to whole seconds"
+        );
+        discord.next_post(channel).await;
+    }
+    discord.fail_next(
+        "POST",
+        "/channels/*/messages",
+        Failure::banned_by_cloudflare(),
+    );
+    assert!(
+        send().await.is_err(),
+        "a 429 without Retry-After is an error at once"
+    );
+
+    discord.limit_route("POST", "/channels/*/messages", 1, Duration::from_secs(1));
+    for _ in 0..2 {
+        send().await.unwrap();
+        discord.next_post(channel).await;
+    }
+    discord.finish();
+}
