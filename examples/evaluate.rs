@@ -6,7 +6,9 @@
 //! Each mode prints its findings, and as its last line its figures as one JSON object.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+use precedent::incident::proposal::Risk;
 use precedent::validation::reading::{self, Unreadable};
+use precedent::validation::risk;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
     }
     let result = match mode.as_str() {
         "json" => measure_json(&files),
+        "commands" => measure_commands(&files),
         other => Err(format!("unknown mode {other}")),
     };
     match result {
@@ -174,6 +177,77 @@ fn expected_of(row: &Value, input: &str) -> Option<Expected> {
         Some("reject") => Some(Expected::Rejection),
         _ => None,
     }
+}
+
+/// The risk of labelled steps and commands: a table of label against reading.
+fn measure_commands(files: &[String]) -> Result<Value, String> {
+    const RISKS: [Risk; 4] = [
+        Risk::ReadOnly,
+        Risk::Reversible,
+        Risk::Risky,
+        Risk::Destructive,
+    ];
+    let mut table = [[0usize; 4]; 4];
+    let place = |risk: Risk| RISKS.iter().position(|r| *r == risk).unwrap_or_default();
+    let started = Instant::now();
+    let mut count = 0u32;
+    for file in files {
+        for row in rows(file)? {
+            let step = row["step"].as_str().unwrap_or_default();
+            let command = row["command"].as_str().unwrap_or_default();
+            let Some(label) = row["label"].as_str().and_then(Risk::parse) else {
+                return Err(format!("no label: {row}"));
+            };
+            let read = risk::of_step(step, command);
+            count += 1;
+            table[place(label)][place(read)] += 1;
+            if read != label {
+                println!(
+                    "{} labelled {}, read {}: {step}{command}",
+                    if read < label { "BELOW" } else { "above" },
+                    label.word(),
+                    read.word()
+                );
+            }
+        }
+    }
+    println!(
+        "{:>12} {:>10} {:>10} {:>10} {:>11}",
+        "label / read", "read_only", "reversible", "risky", "destructive"
+    );
+    for (risk, line) in RISKS.iter().zip(&table) {
+        println!(
+            "{:>12} {:>10} {:>10} {:>10} {:>11}",
+            risk.word(),
+            line[0],
+            line[1],
+            line[2],
+            line[3]
+        );
+    }
+    let of = |line: &[usize; 4]| line.iter().sum::<usize>();
+    let below: usize = table
+        .iter()
+        .enumerate()
+        .map(|(at, line)| line.iter().take(at).sum::<usize>())
+        .sum();
+    let share = |part: usize, whole: usize| {
+        if whole == 0 {
+            0.0
+        } else {
+            (part as f64 * 1000.0 / whole as f64).round() / 10.0
+        }
+    };
+    Ok(json!({
+        "rows": count,
+        "right": (0..4).map(|at| table[at][at]).sum::<usize>(),
+        "below_label": below,
+        "destructive": of(&table[3]),
+        "destructive_below_label": of(&table[3]) - table[3][3],
+        "read_only": of(&table[0]),
+        "read_only_recognised_percent": share(table[0][0], of(&table[0])),
+        "us_each": started.elapsed().as_micros() as u64 / u64::from(count.max(1)),
+    }))
 }
 
 /// Equal, with `1` and `1.0` as one number.

@@ -1,2 +1,153 @@
-//! The program.
-fn main() {}
+//! The program: configuration, telemetry, then the command.
+
+use clap::{Parser, Subcommand};
+use precedent::cli::{self, Analyze};
+use precedent::config::Config;
+use precedent::incident::{Locale, Severity};
+use precedent::telemetry;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// A Discord bot for the incident channel: every claim is checked in code before it is shown.
+///
+/// Without a command it runs the bot. Everything is configured by the environment; the README has
+/// the table.
+#[derive(Parser)]
+#[command(name = "precedent", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Analyse a report from a file without Discord; nothing is written to memory
+    Analyze {
+        /// The file, or - for standard input
+        file: String,
+        /// The service that the report is about
+        #[arg(long, value_name = "NAME")]
+        service: Option<String>,
+        /// The severity, where you know it: SEV1 to SEV4
+        #[arg(long, value_parser = severity)]
+        severity: Option<Severity>,
+        /// The guild whose memory is used [default: DISCORD_GUILD_ID, else local]
+        #[arg(long, value_name = "ID")]
+        guild: Option<String>,
+        /// Print one JSON object: analysis, corrections, recalled, routing, engine, messages
+        #[arg(long)]
+        json: bool,
+        /// Leave memory out of this run
+        #[arg(long)]
+        no_memory: bool,
+        /// The language of the answer: en or zh-CN [default: the report's own]
+        #[arg(long, value_parser = locale)]
+        locale: Option<Locale>,
+        /// Replay as of this time (RFC 3339) [default: now]
+        #[arg(long, value_name = "TIME")]
+        now: Option<jiff::Timestamp>,
+    },
+    /// What the team remembers
+    Memory {
+        #[command(subcommand)]
+        command: MemoryCommand,
+    },
+}
+
+#[derive(Subcommand)]
+enum MemoryCommand {
+    /// Import incidents, one JSON object a line; ids are kept, the same id again replaces
+    Import {
+        /// The JSONL file
+        file: String,
+        /// The guild to import to [default: DISCORD_GUILD_ID, else local]
+        #[arg(long, value_name = "ID")]
+        guild: Option<String>,
+        /// Import nothing if a line is bad
+        #[arg(long)]
+        strict: bool,
+    },
+    /// Export all past incidents, private ones too, one JSON object a line
+    Export {
+        /// The JSONL file, or - for standard output
+        file: String,
+        /// The guild to export [default: DISCORD_GUILD_ID, else local]
+        #[arg(long, value_name = "ID")]
+        guild: Option<String>,
+    },
+}
+
+fn severity(text: &str) -> Result<Severity, String> {
+    Severity::parse(text).ok_or_else(|| "one of SEV1, SEV2, SEV3, SEV4".to_owned())
+}
+
+fn locale(text: &str) -> Result<Locale, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "en" => Ok(Locale::En),
+        "zh" | "zh-cn" => Ok(Locale::Zh),
+        _ => Err("en or zh-CN".to_owned()),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut stderr = std::io::stderr();
+    let config = match Config::from_env() {
+        Ok(config) => config,
+        Err(faults) => {
+            let _ = writeln!(stderr, "The configuration has faults:\n{faults}");
+            return ExitCode::from(2);
+        }
+    };
+    telemetry::start(&config.log);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = writeln!(stderr, "The process can't start its threads: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match runtime.block_on(run(&config, arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(stderr, "{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
+    let (mut out, mut log) = (std::io::stdout(), std::io::stderr());
+    let guild_or_default = |guild: Option<String>| guild.unwrap_or_else(|| config.guild_key());
+    match arguments.command {
+        None => anyhow::bail!("DISCORD_TOKEN is not set. Set it and start again; `precedent --help` lists what works without."),
+        Some(Command::Analyze {
+            file,
+            service,
+            severity,
+            guild,
+            json,
+            no_memory,
+            locale,
+            now,
+        }) => {
+            let ask = Analyze {
+                file,
+                service,
+                severity,
+                guild: guild_or_default(guild),
+                json,
+                now,
+                without_memory: no_memory,
+                locale,
+            };
+            cli::analyze(config, &ask, &mut out, &mut log).await
+        }
+        Some(Command::Memory {
+            command: MemoryCommand::Import { file, guild, strict },
+        }) => cli::import(config, &file, &guild_or_default(guild), strict, &mut log).await,
+        Some(Command::Memory {
+            command: MemoryCommand::Export { file, guild },
+        }) => cli::export(config, &file, &guild_or_default(guild), &mut out, &mut log).await,
+    }
+}

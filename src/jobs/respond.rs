@@ -49,11 +49,22 @@ impl Models {
     }
 }
 
+/// Whether memory can be asked.
+#[derive(Clone)]
+pub enum Recollection {
+    /// It is off for this run.
+    Off,
+    /// It could not be opened.
+    Down,
+    /// It can be asked.
+    On(memory::Sqlite),
+}
+
 /// What the stages work with.
 #[derive(Clone)]
 pub struct Responder {
-    /// Memory; `None` where it is off.
-    pub memory: Option<memory::Sqlite>,
+    /// Memory.
+    pub memory: Recollection,
     /// Models; `None` where none is configured.
     pub models: Option<Models>,
     /// The key of placeholders for secrets.
@@ -173,9 +184,16 @@ impl Responder {
     /// Asks memory and grades what it gave (R4, R5).
     async fn recall(&self, read: &mut Read) {
         let started = Instant::now();
-        let Some(memory) = &self.memory else {
-            read.case.memory = Memory::Disabled;
-            return;
+        let memory = match &self.memory {
+            Recollection::On(memory) => memory,
+            Recollection::Off => {
+                read.case.memory = Memory::Disabled;
+                return;
+            }
+            Recollection::Down => {
+                read.case.memory = Memory::Unavailable;
+                return;
+            }
         };
         let query = memory::Query {
             guild: &read.guild,

@@ -305,16 +305,23 @@ fn shared_lines(report: &Report, incidents: &[&PastIncident]) -> Vec<String> {
                 if quotes.len() >= QUOTES_AT_MOST {
                     return quotes;
                 }
-                let shared = if pass {
-                    errors.iter().any(|error| stands_in(error, line))
-                } else {
-                    line.chars().count() <= 400 && {
-                        let words = meaningful(line);
+                let shared = |text: &str| {
+                    if pass {
+                        errors.iter().any(|error| stands_in(error, text))
+                    } else {
+                        let words = meaningful(text);
                         symptoms.iter().any(|symptom| symptom.is_subset(&words))
                     }
                 };
-                let quote = clipped(line, QUOTE_CHARACTERS);
-                if shared && is_quotable(&quote) && !quotes.contains(&quote) {
+                if (!pass && line.len() > 1_200) || !shared(line) {
+                    continue;
+                }
+                // The sentence of the line, where one sentence has it all.
+                let sentence = split_sentences(line)
+                    .into_iter()
+                    .find(|sentence| is_quotable(sentence) && shared(sentence));
+                let quote = clipped(sentence.unwrap_or(line), QUOTE_CHARACTERS);
+                if is_quotable(&quote) && !quotes.contains(&quote) {
                     quotes.push(quote);
                 }
             }
@@ -826,41 +833,39 @@ fn ruled_out(memory: &Memory, all_text: &str, locale: Locale) -> Vec<ProposedRul
     out
 }
 
-/// The first thing seen: the error line, else the symptom, else the report's first line.
-fn seen<'a>(input: &FallbackInput<'a>) -> Option<&'a str> {
-    let first = |texts: &'a [String]| {
-        texts
-            .iter()
-            .map(|text| text.trim())
-            .find(|text| !text.is_empty())
-    };
-    first(input.error_lines)
-        .or_else(|| first(input.symptoms))
-        .or_else(|| {
-            input
-                .report
-                .text
-                .lines()
-                .map(str::trim)
-                .find(|line| !line.is_empty())
-        })
-}
-
-fn summary(input: &FallbackInput<'_>) -> String {
-    let symptom = input
-        .symptoms
+/// The first of some texts that says anything.
+fn first_said(texts: &[String]) -> Option<&str> {
+    texts
         .iter()
         .map(|text| text.trim())
-        .find(|text| !text.is_empty());
-    let line = symptom.or_else(|| {
-        input
-            .report
-            .text
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-    });
-    line.map(|line| clipped(line, 200)).unwrap_or_default()
+        .find(|text| !text.is_empty())
+}
+
+fn first_sentence(report: &Report) -> Option<&str> {
+    report.text.lines().flat_map(split_sentences).next()
+}
+
+/// What is certain: the error line, else the symptom, else the report's first sentence.
+fn known(input: &FallbackInput<'_>) -> String {
+    if let Some(error) = first_said(input.error_lines) {
+        let error = clipped(error, 160);
+        return match input.locale {
+            Locale::En => format!("The error seen is: {error}"),
+            Locale::Zh => format!("已看到的错误：{error}"),
+        };
+    }
+    first_said(input.symptoms)
+        .or_else(|| first_sentence(input.report))
+        .map(|line| clipped(line, 160))
+        .unwrap_or_default()
+}
+
+/// What is seen, in the report's words. What memory gave is said beside it by its counts (R4).
+fn summary(input: &FallbackInput<'_>) -> String {
+    first_said(input.symptoms)
+        .or_else(|| first_sentence(input.report))
+        .map(|line| clipped(line, 200))
+        .unwrap_or_default()
 }
 
 fn severity_reason(input: &FallbackInput<'_>) -> String {
@@ -880,11 +885,7 @@ fn update(input: &FallbackInput<'_>, class_checks: &[Check]) -> ProposedUpdate {
     ProposedUpdate {
         impact: given(input.impact),
         since: given(input.since),
-        known: match (seen(input), input.locale) {
-            (Some(line), Locale::En) => format!("The error seen is: {}", clipped(line, 160)),
-            (Some(line), Locale::Zh) => format!("已看到的错误：{}", clipped(line, 160)),
-            (None, _) => String::new(),
-        },
+        known: known(input),
         not_confirmed: say(input.locale, "the cause", "原因"),
         doing: class_checks
             .first()
@@ -1421,5 +1422,759 @@ fn fields_by_words(
         answer: lines.join("\n"),
         memory_refs: refs,
         ..ProposedAnswer::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::incident::report::ThreadMessage;
+    use crate::incident::{Grade, IncidentId};
+
+    const REPORT: &str = "payments-api is returning intermittent 503s since 02:41 UTC. About a tenth of the users in Europe are affected.\n2026-11-30 02:41:07.113 ERROR HikariPool-1 - Connection is not available, request timed out after 30000ms.\nPostgres itself looks bored. Release 5.2.0 was deployed at 02:30 UTC.";
+
+    fn at(text: &str) -> Option<Timestamp> {
+        Some(text.parse().expect("a time stamp"))
+    }
+
+    struct Past(Recalled);
+
+    impl Past {
+        fn here(number: u32, cause: &str, fix: &str, outcome: Outcome) -> Self {
+            let id = IncidentId::new(number).expect("above zero");
+            let mut incident = PastIncident::new(id, format!("errors {number}"));
+            incident.service = Some("payments-api".into());
+            incident.root_cause = cause.into();
+            if !fix.is_empty() {
+                incident.attempts = vec![FixAttempt::new(fix, outcome)];
+            }
+            Self(Recalled {
+                incident,
+                similarity: 0.7,
+                shares_signature: true,
+                grade: Grade::DirectMatch,
+            })
+        }
+
+        fn graded(mut self, grade: Grade) -> Self {
+            self.0.grade = grade;
+            if grade == Grade::Analogy {
+                self.0.incident.service = Some("voice-bridge".into());
+            }
+            self
+        }
+
+        fn resolved(mut self, when: &str) -> Self {
+            self.0.incident.resolved_at = at(when);
+            self
+        }
+
+        fn error(mut self, line: &str) -> Self {
+            self.0.incident.error_signatures = vec![line.into()];
+            self
+        }
+
+        fn ruled_out(mut self, cause: &str) -> Self {
+            self.0.incident.ruled_out = vec![cause.into()];
+            self
+        }
+
+        fn no_signature(mut self) -> Self {
+            self.0.shares_signature = false;
+            self
+        }
+    }
+
+    fn memory(past: Vec<Past>) -> Memory {
+        Memory::Searched {
+            searched: 143,
+            on_service: 12,
+            recalled: past.into_iter().map(|past| past.0).collect(),
+        }
+    }
+
+    fn input<'a>(report: &'a Report, memory: &'a Memory) -> FallbackInput<'a> {
+        FallbackInput {
+            report,
+            service: Some("payments-api"),
+            memory,
+            own_attempts: &[],
+            failure_class: FailureClass::Saturation,
+            severity: Severity::Sev2,
+            impact: None,
+            since: None,
+            change_before: None,
+            symptoms: &[],
+            error_lines: &[],
+            locale: Locale::En,
+        }
+    }
+
+    fn everything(proposal: &Proposal) -> String {
+        serde_json::to_string(proposal).expect("plain data")
+    }
+
+    #[test]
+    fn r23_without_history_no_component_is_named() {
+        let report = Report::from_text("it is slow");
+        for class in FailureClass::KNOWN {
+            for locale in [Locale::En, Locale::Zh] {
+                for memory in [memory(vec![]), Memory::Unavailable, Memory::Disabled] {
+                    let proposal = propose(&FallbackInput {
+                        service: None,
+                        failure_class: class,
+                        locale,
+                        ..input(&report, &memory)
+                    });
+                    let [only] = proposal.hypotheses.as_slice() else {
+                        panic!("{:?}", proposal.hypotheses)
+                    };
+                    assert_eq!(only.source, "general_practice");
+                    assert!(only.memory_refs.is_empty() && only.evidence.is_empty());
+                    assert!(only.fix.is_empty() && only.fix_ref.is_empty());
+                    assert_eq!(only.confidence, None);
+                    let title = &only.title;
+                    assert!(!title.chars().any(|c| c.is_ascii_digit()), "{title}");
+                    assert!(!title.split_whitespace().any(is_identifier), "{title}");
+                    assert_eq!(title.chars().any(is_cjk), locale == Locale::Zh);
+                    assert!(!only.verify.is_empty());
+                    assert!(
+                        proposal
+                            .next_steps
+                            .iter()
+                            .all(|step| step.risk == Some(Risk::ReadOnly))
+                    );
+                    assert!(!everything(&proposal).contains("payments"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn r23_an_unknown_failure_gets_no_cause() {
+        let report = Report::from_text("it is slow");
+        let memory = memory(vec![]);
+        let proposal = propose(&FallbackInput {
+            failure_class: FailureClass::Unknown,
+            ..input(&report, &memory)
+        });
+        assert!(proposal.hypotheses.is_empty());
+        assert_eq!(proposal.next_steps.len(), 4);
+        assert_eq!(proposal.update.impact, "");
+        assert_eq!(proposal.update.since, "");
+        assert_eq!(proposal.update.not_confirmed, "the cause");
+    }
+
+    #[test]
+    fn r2_nothing_comes_from_low_memories() {
+        let report = Report::from_text(REPORT);
+        let memory = memory(vec![
+            Past::here(9, "zebra stampede", "cage the zebra", Outcome::Held)
+                .error("HikariPool-1 - Connection is not available")
+                .ruled_out("zebra food")
+                .graded(Grade::Low),
+        ]);
+        let said = everything(&propose(&input(&report, &memory)));
+        assert!(
+            !said.contains("zebra") && !said.contains("INC-0009"),
+            "{said}"
+        );
+        let answer = answer("what fixed it last time?", &report, &memory, Locale::En);
+        assert_eq!(answer, ProposedAnswer::default());
+    }
+
+    #[test]
+    fn r6_an_analogy_s_parts_are_absent() {
+        let report = Report::from_text(REPORT);
+        for (cause, expected) in [
+            // Names of parts give way.
+            (
+                "PresenceRelayPool.acquire() never returns sockets after an error",
+                Some("some part never returns sockets after an error"),
+            ),
+            (
+                "voice bridge keeps sockets open after errors of peers",
+                Some("some part keeps sockets open after errors of peers"),
+            ),
+            (
+                "The table `calls` grows without bound and slows every query",
+                Some("The table some part grows without bound and slows every query"),
+            ),
+            (
+                "max_sockets was lowered to 50 by a config rollout",
+                Some("some part was lowered to … by a config rollout"),
+            ),
+            (
+                "Clients retry against relay-queue and /v1/join without backoff",
+                Some("Clients retry against some part and some part without backoff"),
+            ),
+            (
+                "重试风暴压垮了PresenceRelayPool并耗尽连接",
+                Some("重试风暴压垮了some part并耗尽连接"),
+            ),
+            // What the report itself names may be named.
+            (
+                "HikariPool-1 is too small for the traffic",
+                Some("HikariPool-1 is too small for the traffic"),
+            ),
+            // Nothing but names.
+            ("PresenceRelayPool.acquire() in voice-bridge", None),
+            ("", None),
+        ] {
+            let memory = memory(vec![
+                Past::here(
+                    43,
+                    cause,
+                    "Patch PresenceRelayPool.acquire()",
+                    Outcome::Held,
+                )
+                .graded(Grade::Analogy)
+                .no_signature(),
+            ]);
+            let proposal = propose(&input(&report, &memory));
+            let title = proposal
+                .hypotheses
+                .iter()
+                .find(|hypothesis| hypothesis.source == "memory")
+                .map(|hypothesis| hypothesis.title.as_str());
+            assert_eq!(title, expected, "{cause}");
+            let said = everything(&proposal);
+            for hidden in [
+                "Presence",
+                "voice",
+                "relay-queue",
+                "max_sockets",
+                "/v1/join",
+            ] {
+                assert!(!said.contains(hidden), "{hidden}: {said}");
+            }
+            assert!(
+                proposal
+                    .hypotheses
+                    .iter()
+                    .all(|h| h.fix.is_empty() && h.fix_ref.is_empty())
+            );
+        }
+    }
+
+    #[test]
+    fn r24_causes_of_direct_matches_are_grouped() {
+        let report = Report::from_text(REPORT);
+        let pool = "Refund job holds JDBC connections open and exhausts the HikariPool";
+        let memory = memory(vec![
+            Past::here(
+                71,
+                "Postgres is overloaded",
+                "Scale Postgres up",
+                Outcome::NoEffect,
+            ),
+            Past::here(12, pool, "Stop the refund job", Outcome::Held)
+                .resolved("2026-05-14T02:51:00Z")
+                .error(
+                    "HikariPool-1 - Connection is not available, request timed out after 30000ms",
+                ),
+            Past::here(
+                50,
+                &format!("{pool}."),
+                "Restart everything",
+                Outcome::Unknown,
+            )
+            .resolved("2026-10-01T00:00:00Z"),
+            Past::here(41, pool, "Stop the refund job and restart", Outcome::Held)
+                .resolved("2026-09-23T21:23:00Z"),
+            Past::here(60, "", "Wait", Outcome::Held),
+        ]);
+        let proposal = propose(&input(&report, &memory));
+        let first = &proposal.hypotheses[0];
+        assert_eq!(first.title, pool);
+        assert_eq!(first.memory_refs, ["INC-0012", "INC-0050", "INC-0041"]);
+        assert_eq!(first.fix_ref, "INC-0041", "the newest that held");
+        assert_eq!(first.fix, "", "the stored words are copied, not retold");
+        assert_eq!(first.confidence, None);
+        assert_eq!(
+            first.evidence,
+            [
+                "2026-11-30 02:41:07.113 ERROR HikariPool-1 - Connection is not available, request timed out after 30000ms."
+            ]
+        );
+        assert!(report.text.contains(&first.evidence[0]), "word for word");
+        let second = &proposal.hypotheses[1];
+        assert_eq!(second.title, "Postgres is overloaded");
+        assert_eq!(second.fix_ref, "INC-0071", "the newest, as none held");
+        assert_eq!(proposal.hypotheses.len(), 2, "no padding");
+        let fixes: Vec<&str> = proposal
+            .next_steps
+            .iter()
+            .filter(|step| step.risk == Some(Risk::Risky))
+            .map(|step| step.step.as_str())
+            .collect();
+        assert_eq!(fixes, ["Stop the refund job and restart"]);
+        assert_eq!(
+            proposal.verdict_refs,
+            ["INC-0071", "INC-0012", "INC-0050", "INC-0041", "INC-0060"]
+        );
+    }
+
+    #[test]
+    fn r3_a_quote_is_the_sentence_not_the_whole_report() {
+        let report = Report::from_text(
+            "payments-api 从北京时间 10:42 起间歇性 503。网关日志：upstream returned 429 Too Many Requests。今天没有发布。",
+        );
+        let memory = memory(vec![
+            Past::here(12, "网关对重试请求限流过严", "恢复默认阈值", Outcome::Held)
+                .error("upstream returned 429"),
+        ]);
+        let proposal = propose(&FallbackInput {
+            locale: Locale::Zh,
+            ..input(&report, &memory)
+        });
+        assert_eq!(
+            proposal.hypotheses[0].evidence,
+            ["网关日志：upstream returned 429 Too Many Requests。"]
+        );
+        assert_eq!(
+            proposal.summary,
+            "payments-api 从北京时间 10:42 起间歇性 503。"
+        );
+    }
+
+    #[test]
+    fn r15_the_check_of_a_past_cause_is_specific() {
+        let report = Report::from_text(REPORT);
+        let seen = memory(vec![
+            Past::here(1, "Pool too small", "Grow it", Outcome::Held)
+                .error("HikariPool-1 - Connection is not available"),
+        ]);
+        let unseen = memory(vec![
+            Past::here(1, "Pool too small", "Grow it", Outcome::Held)
+                .error("FATAL: too many connections for role"),
+        ]);
+        for (memory, locale, expected) in [
+            (
+                &seen,
+                Locale::En,
+                "Check whether it applies this time: Pool too small. Start here: Compare CPU and memory use of the pods with their limits",
+            ),
+            (
+                &unseen,
+                Locale::En,
+                "Look in today's logs for the error seen with it before: FATAL: too many connections for role",
+            ),
+            (
+                &unseen,
+                Locale::Zh,
+                "在当前日志中查找当时出现过的错误：FATAL: too many connections for role",
+            ),
+        ] {
+            let proposal = propose(&FallbackInput {
+                locale,
+                ..input(&report, memory)
+            });
+            assert_eq!(proposal.hypotheses[0].verify, expected);
+        }
+    }
+
+    #[test]
+    fn r17_a_fix_that_failed_is_no_step() {
+        let report = Report::from_text(REPORT);
+        let fix = "Stop the refund job";
+        let held = || {
+            Past::here(12, "Refund job hogs the pool", fix, Outcome::Held)
+                .resolved("2026-05-14T02:51:00Z")
+        };
+        let other = |outcome, when: &str| {
+            Past::here(30, "Something else entirely", fix, outcome).resolved(when)
+        };
+        let own = |outcome| vec![FixAttempt::new(fix, outcome)];
+        for (name, past, own, proposed) in [
+            ("held", vec![held()], vec![], true),
+            (
+                "no effect today",
+                vec![held()],
+                own(Outcome::NoEffect),
+                false,
+            ),
+            ("helped today", vec![held()], own(Outcome::Mitigated), true),
+            (
+                "failed as often",
+                vec![held(), other(Outcome::NoEffect, "2026-01-01T00:00:00Z")],
+                vec![],
+                false,
+            ),
+            (
+                "failed at last",
+                vec![
+                    held(),
+                    Past::here(13, "Refund job hogs the pool", fix, Outcome::Held)
+                        .resolved("2026-05-20T02:51:00Z"),
+                    other(Outcome::CameBack, "2026-08-01T00:00:00Z"),
+                ],
+                vec![],
+                false,
+            ),
+            (
+                "failed long ago, held twice since",
+                vec![
+                    held(),
+                    Past::here(13, "Refund job hogs the pool", fix, Outcome::Held)
+                        .resolved("2026-05-20T02:51:00Z"),
+                    other(Outcome::NoEffect, "2026-01-01T00:00:00Z"),
+                ],
+                vec![],
+                true,
+            ),
+            (
+                "made it worse",
+                vec![
+                    held(),
+                    Past::here(13, "Refund job hogs the pool", fix, Outcome::Held)
+                        .resolved("2026-05-20T02:51:00Z"),
+                    other(Outcome::MadeWorse, "2026-01-01T00:00:00Z"),
+                ],
+                vec![],
+                false,
+            ),
+        ] {
+            let memory = memory(past);
+            let proposal = propose(&FallbackInput {
+                own_attempts: &own,
+                ..input(&report, &memory)
+            });
+            let found = proposal.next_steps.iter().any(|step| step.step == fix);
+            assert_eq!(found, proposed, "{name}");
+        }
+    }
+
+    #[test]
+    fn r16_a_change_before_the_impact() {
+        let report = Report::from_text(REPORT);
+        let empty = memory(vec![]);
+        let change = "Release 5.2.0 was deployed at 02:30 UTC.";
+        let proposal = propose(&FallbackInput {
+            change_before: Some(change),
+            ..input(&report, &empty)
+        });
+        assert_eq!(proposal.hypotheses[0].evidence, [change]);
+        let risks: Vec<Risk> = proposal.next_steps.iter().filter_map(|s| s.risk).collect();
+        assert_eq!(
+            risks,
+            [
+                Risk::ReadOnly,
+                Risk::ReadOnly,
+                Risk::ReadOnly,
+                Risk::ReadOnly,
+                Risk::Reversible
+            ]
+        );
+        let back = proposal.next_steps.last().expect("steps");
+        assert!(back.command.is_empty() && !back.undo.is_empty());
+
+        for nothing in ["nothing deployed since yesterday", "今天没有发布", " "] {
+            let proposal = propose(&FallbackInput {
+                change_before: Some(nothing),
+                ..input(&report, &empty)
+            });
+            assert!(
+                proposal
+                    .next_steps
+                    .iter()
+                    .all(|s| s.risk == Some(Risk::ReadOnly)),
+                "{nothing}"
+            );
+        }
+        // A verified rollback needs no second one beside it.
+        let held = memory(vec![Past::here(
+            4,
+            "The release leaks connections",
+            "Roll back to the release before",
+            Outcome::Held,
+        )]);
+        let proposal = propose(&FallbackInput {
+            change_before: Some(change),
+            ..input(&report, &held)
+        });
+        assert!(
+            !proposal
+                .next_steps
+                .iter()
+                .any(|s| s.risk == Some(Risk::Reversible))
+        );
+    }
+
+    #[test]
+    fn r13_what_history_ruled_out() {
+        let report = Report::from_text(REPORT);
+        let memory = memory(vec![
+            Past::here(1, "", "", Outcome::Unknown).ruled_out("Postgres was overloaded"),
+            Past::here(2, "", "", Outcome::Unknown).ruled_out("Postgres overloaded"),
+            Past::here(3, "", "", Outcome::Unknown)
+                .ruled_out("the moon")
+                .graded(Grade::Analogy),
+        ]);
+        let proposal = propose(&input(&report, &memory));
+        let [only] = proposal.ruled_out.as_slice() else {
+            panic!("{:?}", proposal.ruled_out)
+        };
+        assert_eq!(only.memory_refs, ["INC-0001", "INC-0002"]);
+        assert_eq!(only.reason, "checked and excluded then");
+    }
+
+    #[test]
+    fn r19_the_update_is_the_report_s_own_words() {
+        let report = Report::from_text(REPORT);
+        let empty = memory(vec![]);
+        let errors = ["HikariPool-1 - Connection is not available".to_owned()];
+        let proposal = propose(&FallbackInput {
+            impact: Some("About a tenth of the users in Europe are affected."),
+            since: Some("02:41 UTC"),
+            error_lines: &errors,
+            ..input(&report, &empty)
+        });
+        let update = &proposal.update;
+        assert_eq!(
+            update.impact,
+            "About a tenth of the users in Europe are affected."
+        );
+        assert_eq!(update.since, "02:41 UTC");
+        assert_eq!(
+            update.known,
+            "The error seen is: HikariPool-1 - Connection is not available"
+        );
+        assert_eq!(update.doing, proposal.next_steps[0].step);
+        assert_eq!(update.next_update_minutes, None, "nobody promised one");
+    }
+
+    #[test]
+    fn r20_last_outage_s_names_are_placeholders() {
+        let report = Report::from_text(REPORT);
+        let memory = memory(vec![Past::here(
+            30,
+            "Pod notify-go-6d9f7c5b4-x2k8q leaks goroutines",
+            "Delete pod notify-go-6d9f7c5b4-x2k8q",
+            Outcome::Held,
+        )]);
+        let proposal = propose(&input(&report, &memory));
+        let said = everything(&proposal);
+        assert!(!said.contains("x2k8q"), "{said}");
+        assert!(said.contains("Delete pod <current pod>"), "{said}");
+        let answer = answer("what fixed it?", &report, &memory, Locale::En);
+        assert_eq!(
+            answer.answer,
+            "INC-0030: Delete pod <current pod> (it held)"
+        );
+    }
+
+    #[test]
+    fn what_nobody_said_is_not_answered() {
+        let report = Report::from_text(REPORT);
+        let empty = memory(vec![]);
+        for question in [
+            "what fixed it last time?",
+            "上次怎么修的？",
+            "what was ruled out?",
+            "who owns the billing ledger?",
+            "is the disk full?",
+            "when will it be fixed?",
+            "什么时候能恢复？",
+            "why?",
+            "what?",
+            "",
+            "？？？",
+        ] {
+            assert_eq!(
+                answer(question, &report, &empty, Locale::En),
+                ProposedAnswer::default(),
+                "{question}"
+            );
+        }
+        // An analogy answers nothing about this service.
+        let analogy = memory(vec![
+            Past::here(43, "Sockets leak", "Close sockets", Outcome::Held).graded(Grade::Analogy),
+        ]);
+        assert_eq!(
+            answer("what fixed it last time?", &report, &analogy, Locale::En),
+            ProposedAnswer::default()
+        );
+        // The question itself, posted in the thread, is no evidence.
+        let mut asked = Report::from_text("it is slow everywhere");
+        asked.thread.push(ThreadMessage {
+            author: "bob".into(),
+            text: "is the disk full?".into(),
+            at: Timestamp::UNIX_EPOCH,
+        });
+        assert_eq!(
+            answer("is the disk full?", &asked, &empty, Locale::En),
+            ProposedAnswer::default()
+        );
+    }
+
+    #[test]
+    fn r4_memory_that_failed_is_named() {
+        let report = Report::from_text(REPORT);
+        for (memory, expected) in [
+            (Memory::Unavailable, "Memory is not available right now."),
+            (Memory::Disabled, "Memory was off for this run."),
+        ] {
+            let answer = answer("what fixed it last time?", &report, &memory, Locale::En);
+            assert_eq!(answer.answer, expected);
+        }
+    }
+
+    #[test]
+    fn questions_to_the_report() {
+        let english = Report::from_text(REPORT);
+        let chinese = Report::from_text(
+            "payments-api 从北京时间 10:42 起间歇性 503，部分用户支付失败。数据库连接池使用率 30%。昨晚发过版。",
+        );
+        let empty = memory(vec![]);
+        for (report, question, quotes) in [
+            (
+                &english,
+                "since when?",
+                vec!["payments-api is returning intermittent 503s since 02:41 UTC."],
+            ),
+            (
+                &english,
+                "When did it start?",
+                vec!["payments-api is returning intermittent 503s since 02:41 UTC."],
+            ),
+            (
+                &english,
+                "who is affected?",
+                vec!["About a tenth of the users in Europe are affected."],
+            ),
+            (
+                &english,
+                "was anything deployed?",
+                vec!["Release 5.2.0 was deployed at 02:30 UTC."],
+            ),
+            (
+                &english,
+                "how does Postgres look?",
+                vec!["Postgres itself looks bored."],
+            ),
+            (
+                &chinese,
+                "什么时候开始的？",
+                vec!["payments-api 从北京时间 10:42 起间歇性 503，部分用户支付失败。"],
+            ),
+            (
+                &chinese,
+                "影响了谁？",
+                vec!["payments-api 从北京时间 10:42 起间歇性 503，部分用户支付失败。"],
+            ),
+            (&chinese, "有没有发布？", vec!["昨晚发过版。"]),
+            (
+                &chinese,
+                "连接池使用率是多少？",
+                vec!["数据库连接池使用率 30%。"],
+            ),
+        ] {
+            let answer = answer(question, report, &empty, Locale::of_text(question));
+            assert_eq!(answer.evidence, quotes, "{question}");
+            for quote in &answer.evidence {
+                assert!(report.text.contains(quote.as_str()), "{quote}");
+                assert!(answer.answer.contains(quote.as_str()), "{quote}");
+            }
+        }
+    }
+
+    #[test]
+    fn questions_to_memory() {
+        let report = Report::from_text(REPORT);
+        let memory = memory(vec![
+            Past::here(
+                12,
+                "Refund job hogs the pool",
+                "Stop the refund job",
+                Outcome::Held,
+            )
+            .resolved("2026-05-14T02:51:00Z")
+            .ruled_out("Postgres overloaded"),
+            Past::here(41, "", "Restart the pods", Outcome::NoEffect)
+                .resolved("2026-09-23T21:23:00Z"),
+        ]);
+        for (question, locale, answer_text, refs) in [
+            (
+                "what fixed it last time?",
+                Locale::En,
+                "INC-0041: Restart the pods (no effect)\nINC-0012: Stop the refund job (it held)",
+                vec!["INC-0041", "INC-0012"],
+            ),
+            (
+                "上次怎么修的？",
+                Locale::Zh,
+                "INC-0041: Restart the pods (无效)\nINC-0012: Stop the refund job (有效并保持)",
+                vec!["INC-0041", "INC-0012"],
+            ),
+            (
+                "what was the root cause before?",
+                Locale::En,
+                "INC-0012: cause then: Refund job hogs the pool",
+                vec!["INC-0012"],
+            ),
+            (
+                "之前排除了什么？",
+                Locale::Zh,
+                "INC-0012: 当时已排除：Postgres overloaded",
+                vec!["INC-0012"],
+            ),
+            (
+                "tell me about the refund job",
+                Locale::En,
+                "INC-0012 says: Refund job hogs the pool",
+                vec!["INC-0012"],
+            ),
+        ] {
+            let found = answer(question, &report, &memory, locale);
+            assert_eq!(found.answer, answer_text, "{question}");
+            assert_eq!(found.memory_refs, refs, "{question}");
+        }
+    }
+
+    #[test]
+    fn common_compounds_are_sorted_for_the_search() {
+        assert!(COMMON_COMPOUNDS.is_sorted());
+    }
+
+    mod properties {
+        use super::*;
+        use proptest::prelude::*;
+
+        proptest! {
+            #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+            #[test]
+            fn r24_any_input_gives_quotes_that_stand_and_references_that_were_recalled(
+                text in "[ -~\n\u{4e00}-\u{4e40}。，]{0,300}",
+                cause in any::<String>(),
+                fix in any::<String>(),
+                question in any::<String>(),
+                grade in prop_oneof![
+                    Just(Grade::DirectMatch), Just(Grade::Analogy), Just(Grade::Low)
+                ],
+            ) {
+                let report = Report::from_text(text.clone());
+                let memory = memory(vec![
+                    Past::here(7001, &cause, &fix, Outcome::Held).error(&text).graded(grade),
+                ]);
+                let proposal = propose(&FallbackInput {
+                    change_before: Some(&text),
+                    impact: Some(&text),
+                    ..input(&report, &memory)
+                });
+                prop_assert!(proposal.hypotheses.len() <= HYPOTHESES_AT_MOST);
+                prop_assert!((4..=7).contains(&proposal.next_steps.len()));
+                let answer = answer(&question, &report, &memory, Locale::Zh);
+                let quotes = proposal.hypotheses.iter().flat_map(|h| &h.evidence);
+                for quote in quotes.chain(&answer.evidence) {
+                    prop_assert!(text.contains(quote.as_str()), "{quote:?}");
+                }
+                if grade == Grade::Low {
+                    prop_assert!(!everything(&proposal).contains("INC-7001"));
+                    prop_assert!(answer.memory_refs.is_empty());
+                }
+            }
+        }
     }
 }

@@ -180,6 +180,9 @@ pub struct UpdateInput<'a> {
     pub now: Timestamp,
 }
 
+/// Characters of the report in which names of services are looked for; the rest is logs.
+const MENTIONS_IN: usize = 20_000;
+
 /// The question for title, service, severity, symptoms and words to recall with.
 pub fn triage(report: &Report, registry: &Registry, locale: Locale, shrink: Shrink) -> Prompt {
     let mut prompt = Draft::new(
@@ -190,7 +193,7 @@ pub fn triage(report: &Report, registry: &Registry, locale: Locale, shrink: Shri
         triage_schema(),
     );
     // Names that the report itself spells, then as many others as fit a tenth of the data.
-    let text = report.all_text();
+    let text: String = report.all_text().chars().take(MENTIONS_IN).collect();
     let mentioned = registry.mentions(&text);
     let others = registry
         .services

@@ -25,6 +25,7 @@ use crate::incident::sameness::{self, signature};
 use crate::incident::words::{is_cjk, is_stop_word, tokens};
 use crate::incident::{PastIncident, Report, volatile};
 use regex::Regex;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -282,22 +283,21 @@ impl Prepared {
         let mut shares_signature = false;
         let mut signature_value: f64 = 0.0;
         for (line, bag) in &signatures {
-            let stands = self.has_signature(line);
-            shares_signature |= stands;
             let telling: f64 = bag.values().sum();
-            let certain = 1.0 - (-telling / 2.0).exp();
+            let stands = telling >= SIGNATURE_TELLS && self.has_signature(line);
+            shares_signature |= stands;
             let said = if stands {
                 1.0
             } else {
                 0.8 * self.contains(bag)
             };
-            signature_value = signature_value.max(said * certain);
+            signature_value = signature_value.max(said * certain(telling, SIGNATURE_SCALE));
         }
 
         let mut back: Vec<f64> = self
             .headline
             .iter()
-            .map(|bag| share_in(bag, |token| record.contains_key(token)))
+            .map(|bag| said_of(bag, |token| record.contains_key(token), record.len()))
             .collect();
         back.sort_by(|one, other| other.total_cmp(one));
         let best_back = back.len().min(2);
@@ -344,9 +344,10 @@ impl Prepared {
         }
     }
 
-    /// The share of a field's meaning that the report says too.
+    /// The share of a field's meaning that the report says too, beyond what a text of the report's
+    /// length would say by chance.
     fn contains(&self, bag: &BTreeMap<String, f64>) -> f64 {
-        share_in(bag, |token| self.bag.contains(token))
+        said_of(bag, |token| self.bag.contains(token), self.bag.len())
     }
 
     /// Whether an error signature of the record stands in the report, or a telling line of the
@@ -419,7 +420,7 @@ fn value_of(features: &Features) -> f64 {
         value *= APART_FACTOR;
     }
     // A little in common is little, however large a part of a short record it is.
-    value *= 1.0 - (-features.mass / MASS_SCALE).exp();
+    value *= certain(features.mass, MASS_SCALE);
     value.clamp(0.0, 1.0)
 }
 
@@ -431,6 +432,34 @@ const CAUSE_WEIGHT: f64 = 0.35;
 const KIND_WEIGHT: f64 = 0.2;
 const APART_FACTOR: f64 = 0.6;
 const MASS_SCALE: f64 = 1.2;
+
+/// How far another text of this many tokens says what a field says: the share of its meaning,
+/// beyond chance, and less sure the less the field itself tells ("Exception below:").
+fn said_of(field: &BTreeMap<String, f64>, holds: impl Fn(&str) -> bool, tokens: usize) -> f64 {
+    let telling: f64 = field.values().sum();
+    beyond_chance(share_in(field, holds), tokens) * certain(telling, FIELD_SCALE)
+}
+
+/// From nothing told to all told.
+fn certain(telling: f64, scale: f64) -> f64 {
+    1.0 - (-telling / scale).exp()
+}
+
+const FIELD_SCALE: f64 = 0.8;
+const SIGNATURE_SCALE: f64 = 2.0;
+/// A signature that tells less is no pattern: `Connection timed out`, a bare
+/// `NullPointerException`.
+const SIGNATURE_TELLS: f64 = 1.2;
+
+/// A long text shares words with every other: what a text of this many tokens shares by chance is
+/// taken off. Nothing for the forty tokens of a short report, a fifth for a thousand.
+fn beyond_chance(share: f64, tokens: usize) -> f64 {
+    let chance = (CHANCE_PER_E_FOLD * (tokens as f64 / CHANCE_FROM_TOKENS).ln()).clamp(0.0, 0.5);
+    ((share - chance) / (1.0 - chance)).max(0.0)
+}
+
+const CHANCE_FROM_TOKENS: f64 = 40.0;
+const CHANCE_PER_E_FOLD: f64 = 0.12;
 
 fn share_in(bag: &BTreeMap<String, f64>, holds: impl Fn(&str) -> bool) -> f64 {
     let whole: f64 = bag.values().sum();
@@ -490,16 +519,20 @@ static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Without what names one night: pods, addresses, dates, times, percentages.
-fn without_volatile(text: &str) -> String {
+fn without_volatile(text: &str) -> Cow<'_, str> {
+    // Each of them holds a digit; most lines of a record hold none.
+    if !text.bytes().any(|b| b.is_ascii_digit()) {
+        return Cow::Borrowed(text);
+    }
     let masked = volatile::replace(text, |_| false);
     let mut out = masked.0;
     for (_, placeholder) in masked.1 {
         out = out.replace(placeholder, " ");
     }
-    match CLOCK.as_ref() {
+    Cow::Owned(match CLOCK.as_ref() {
         Some(clock) => clock.replace_all(&out, " ").into_owned(),
         None => out,
-    }
+    })
 }
 
 /// HTTP status codes of a line, 4xx and 5xx: signatures mask numbers, and 429 is not 503.
@@ -631,6 +664,27 @@ const COMMON: &[&str] = &[
     "com",
     "org",
     "java",
+    "javax",
+    "lang",
+    "util",
+    "apache",
+    "exception",
+    "exceptions",
+    "npe",
+    "null",
+    "pointer",
+    "nullpointerexception",
+    "runtimeexception",
+    "ioexception",
+    "illegalargumentexception",
+    "illegalstateexception",
+    "executionexception",
+    "typeerror",
+    "valueerror",
+    "undefined",
+    "method",
+    "following",
+    "below",
     "net",
     "app",
     "main",
@@ -800,8 +854,6 @@ const FREQUENT: &[&str] = &[
     "connection",
     "connections",
     "connect",
-    "exception",
-    "exceptions",
     "caused",
     "exit",
     "exited",

@@ -121,7 +121,10 @@ pub fn triage(report: &Report, registry: &Registry, said: &Said) -> Triage {
         .clauses()
         .any(|clause| trouble::affirms(clause, EXPOSURE));
     let impact = impact(&read);
-    let (proposed, reason) = severity(&read, data_exposure);
+    let (proposed, mut reason) = severity(&read, data_exposure);
+    if reason == SeverityReason::ImpactUnknown && impact.is_some() {
+        reason = SeverityReason::SomeAffected;
+    }
     let (severity, severity_reason) = match said.severity {
         Some(severity) => (severity, SeverityReason::Said),
         None => (proposed, reason),
@@ -682,7 +685,6 @@ const TROUBLE_WORDS: &[&str] = &[
     "泄漏",
     "泄露",
     "只增不减",
-    "告警",
     "故障",
     "间歇",
     "下降",
@@ -696,7 +698,20 @@ const TROUBLE_WORDS: &[&str] = &[
     "满了",
 ];
 
+/// Talk about the incident, not of it.
+const ASIDE: &[&str] = &[
+    "colleague",
+    "remember",
+    "management",
+    "同事",
+    "记得",
+    "领导",
+];
+
 fn says_trouble(clause: &str) -> bool {
+    if trouble::affirms(clause, ASIDE) {
+        return false;
+    }
     trouble::affirms(clause, TROUBLE_WORDS)
         || trouble::mentions(clause)
             .iter()
@@ -721,46 +736,64 @@ fn symptoms(read: &Read<'_>) -> Vec<String> {
     out
 }
 
+/// Words that make a statement a guess.
+const GUESS: &[&str] = &[
+    "perhaps",
+    "maybe",
+    "might",
+    "possibly",
+    "可能",
+    "怀疑",
+    "是不是",
+    "也许",
+];
+
 fn failure_class(read: &Read<'_>, error_signatures: &[String]) -> FailureClass {
+    // By name of the kind: its class, what it is worth, how often it was said.
     let mut by_kind: BTreeMap<&'static str, (FailureClass, f64, u32)> = BTreeMap::new();
-    let clauses = read
-        .clauses()
-        .chain(error_signatures.iter().map(String::as_str));
-    for clause in clauses {
+    let lines = error_signatures.iter().map(String::as_str).filter(|line| {
+        !read
+            .sentences
+            .iter()
+            .any(|sentence| sentence.contains(*line))
+    });
+    for clause in read.clauses().chain(lines) {
+        let folded = fold(clause);
+        let certain = if GUESS.iter().any(|guess| folded.contains(guess)) {
+            0.5
+        } else {
+            1.0
+        };
         for mention in trouble::mentions(clause) {
             let entry = by_kind
                 .entry(mention.name)
                 .or_insert((mention.class, 0.0, 0));
-            // A log repeats itself; twice is enough.
-            if entry.2 < 2 {
-                if mention.weight > entry.1 {
-                    entry.0 = mention.class;
-                }
-                entry.1 += if mention.name == CHANGE && entry.2 > 0 {
-                    0.0
-                } else {
-                    mention.weight
-                };
+            // A log repeats itself: said twice is enough, and a change is one change.
+            let most = if mention.name == CHANGE { 1 } else { 2 };
+            if entry.2 < most {
+                entry.1 += mention.weight * certain;
                 entry.2 += 1;
+            } else if mention.name == CHANGE && mention.weight > entry.1 {
+                *entry = (mention.class, mention.weight, entry.2);
             }
         }
     }
-    let mut totals: Vec<(FailureClass, f64)> = FailureClass::KNOWN
-        .iter()
-        .map(|class| {
-            let sum = by_kind
-                .values()
-                .filter(|(of, _, _)| of == class)
-                .map(|(_, weight, _)| weight)
-                .sum();
-            (*class, sum)
-        })
-        .collect();
-    totals.sort_by(|one, other| other.1.total_cmp(&one.1));
-    match totals.first() {
-        Some((class, sum)) if *sum >= 1.0 => *class,
-        _ => FailureClass::Unknown,
+    let mut best = (FailureClass::Unknown, 0.0);
+    for class in FailureClass::KNOWN {
+        let worth = by_kind
+            .values()
+            .filter(|(of, _, _)| *of == class)
+            .map(|(_, worth, _)| *worth);
+        // The strongest kind decides; others of the class only support it.
+        let (sum, strongest) = worth.fold((0.0, 0.0_f64), |(sum, strongest), worth| {
+            (sum + worth, strongest.max(worth))
+        });
+        let total = strongest + 0.3 * (sum - strongest);
+        if total >= 1.0 && total > best.1 {
+            best = (class, total);
+        }
     }
+    best.0
 }
 
 const EXPOSURE: &[&str] = &[
@@ -1262,8 +1295,7 @@ fn impact(read: &Read<'_>) -> Option<String> {
         for clause in clauses_of(sentence) {
             let people = trouble::affirms(clause, PEOPLE);
             let folded = fold(clause);
-            let share = SHARES.iter().any(|pattern| pattern.is_match(&folded))
-                || is_match(&ONE_IN, &folded);
+            let share = says_share(clause);
             let trouble = trouble::affirms(clause, TROUBLE_WORDS);
             let nobody = NOBODY.iter().any(|phrase| folded.contains(phrase));
             let whole = if words_in(clause) >= 4 {
@@ -1278,13 +1310,22 @@ fn impact(read: &Read<'_>) -> Option<String> {
                 (_, true, _, _) => 3,
                 _ => 0,
             };
-            let shown = if share && !trouble { sentence } else { whole };
+            let shown = if words_in(clause) < 4 || says_share(sentence) {
+                sentence
+            } else {
+                clause
+            };
             if score > 0 && best.is_none_or(|(known, _)| score > known) {
                 best = Some((score, shown));
             }
         }
     }
     best.map(|(_, clause)| cut(clause, CLAUSE_GRAPHEMES))
+}
+
+fn says_share(text: &str) -> bool {
+    let folded = fold(text);
+    SHARES.iter().any(|pattern| pattern.is_match(&folded)) || is_match(&ONE_IN, &folded)
 }
 
 /// Words, a Han character for half a word.

@@ -11,7 +11,7 @@
 use crate::incident::FailureClass;
 use crate::incident::sameness::{HAN_NEGATIONS, NEGATIONS};
 use crate::incident::words::{fold, is_cjk};
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -1121,6 +1121,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table {
         automaton: AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
+            // Every line of every candidate runs through it; the table is small.
+            .kind(Some(AhoCorasickKind::DFA))
             .build(&words)
             .ok(),
         patterns,
@@ -1213,7 +1215,12 @@ pub(super) fn affirms(clause: &str, phrases: &[&str]) -> bool {
         text.match_indices(phrase).any(|(at, _)| {
             let before = text.get(..at).unwrap_or_default();
             let after = text.get(at + phrase.len()..).unwrap_or_default();
-            stands_alone(before, phrase, after, &pattern) && !excluded_before(before)
+            // `payments` in `payments-api` is half a name.
+            let in_a_name = phrase.is_ascii()
+                && (before.ends_with(['-', '/', '_'])
+                    || after.starts_with(['-', '/', '_'])
+                        && after.chars().nth(1).is_some_and(char::is_alphanumeric));
+            !in_a_name && stands_alone(before, phrase, after, &pattern) && !excluded_before(before)
         })
     })
 }

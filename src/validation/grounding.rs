@@ -82,7 +82,7 @@ struct Token {
 }
 
 enum TokenKind {
-    Number(Quantity, String),
+    Number(Quantity),
     Clock(String),
     Name(String),
 }
@@ -155,7 +155,7 @@ impl Grounds {
     fn objection(&self, token: &Token, cited: &[IncidentId], place: Place) -> Option<&'static str> {
         let mut bases = std::iter::once(&self.report).chain(cited.iter().filter_map(|id| self.direct.get(id)));
         match &token.kind {
-            TokenKind::Number(quantity, _) => {
+            TokenKind::Number(quantity) => {
                 let exempt = place == Place::Command || (place == Place::Timed && quantity.unit == Unit::Time);
                 (!exempt && !bases.any(|basis| basis.holds_quantity(quantity))).then_some("R20")
             }
@@ -230,7 +230,7 @@ impl Basis {
         let chars: Vec<char> = text.chars().collect();
         let mut quantities = Vec::new();
         for token in tokens(&chars) {
-            if let TokenKind::Number(quantity, _) = token.kind {
+            if let TokenKind::Number(quantity) = token.kind {
                 quantities.push(quantity);
             }
         }
@@ -407,7 +407,7 @@ fn number_token(number: &str, unit: &str, glued: &str, text: &str, start: usize)
             Quantity { value: value * factor, unit: Unit::Size }
         }
     };
-    Some(TokenKind::Number(quantity, number.to_owned()))
+    Some(TokenKind::Number(quantity))
 }
 
 /// A bare number: one digit says nothing checkable; a status after `HTTP` is a word of operations.
@@ -423,7 +423,7 @@ fn plain_quantity(value: f64, before: &str) -> Option<TokenKind> {
     if (word_before == "http" && (100.0..600.0).contains(&value)) || (word_before == "port" && matches!(value as u32, 22 | 53 | 80 | 443)) {
         return None;
     }
-    Some(TokenKind::Number(Quantity { value, unit: Unit::Plain }, plain(value)))
+    Some(TokenKind::Number(Quantity { value, unit: Unit::Plain }))
 }
 
 /// Shapes that may be names: whether they need evidence is decided by [`is_telling_name`], whether

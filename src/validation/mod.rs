@@ -79,7 +79,7 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     cited.dedup();
 
     let summary = context.claim(&proposal.summary, text::PARAGRAPH, &cited, Place::Clause, "summary", &mut log);
-    let severity = severity(&context, proposal, &cited, &mut log);
+    let severity = severity(&context, proposal, &engine, &cited, &mut log);
     let steps = steps::checked(&context, &proposal.next_steps, &cited, "next_steps", &mut log);
     let (next_steps, do_not_repeat) = steps::checklist(&context, steps, &mut log);
     let ruled_out = hypotheses::ruled_out(&context, &proposal.ruled_out, &mut log);
@@ -127,14 +127,14 @@ pub(crate) fn severity_of(case: &Case, proposed: Option<Severity>) -> Severity {
     }
 }
 
-fn severity(context: &Context<'_>, proposal: &Proposal, cited: &[IncidentId], log: &mut Log) -> SeverityVerdict {
+fn severity(context: &Context<'_>, proposal: &Proposal, engine: &Engine, cited: &[IncidentId], log: &mut Log) -> SeverityVerdict {
     let severity = severity_of(context.case, proposal.severity);
     if let Some(proposed) = proposal.severity {
         log.note("R30", "severity_assessment.severity", proposed.to_string(), severity.to_string());
     }
     let by = match (context.case.severity, proposal.severity) {
         (Some(_), _) => SeverityBy::Person,
-        (None, Some(model)) if model == severity => SeverityBy::Model,
+        (None, Some(model)) if model == severity && matches!(engine, Engine::Model { .. }) => SeverityBy::Model,
         (None, _) => SeverityBy::Rules,
     };
     SeverityVerdict {

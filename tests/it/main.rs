@@ -5,4 +5,5 @@
 mod cases;
 mod llm;
 mod queue;
+mod response_data;
 mod store;

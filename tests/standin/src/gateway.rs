@@ -47,6 +47,8 @@ const SENDS_PER_MINUTE: usize = 120;
 pub enum ClientAct {
     /// A connection was opened.
     Connect,
+    /// A connection was refused.
+    Refused,
     /// IDENTIFY with these intents.
     Identify {
         /// Intent bits.
@@ -103,7 +105,9 @@ pub(crate) struct Gateway {
     pub lose_while_away: bool,
     pub replay_overlap: usize,
     pub identify_answers: VecDeque<IdentifyAnswer>,
-    /// op9 sent without being asked says whether the session may be resumed.
+    /// The least time between two IDENTIFYs; sooner gets op 9.
+    pub identify_interval: Duration,
+    last_identify: Option<Instant>,
     pub acts: Vec<ClientAct>,
 }
 
@@ -118,6 +122,8 @@ impl Default for Gateway {
             lose_while_away: false,
             replay_overlap: 0,
             identify_answers: VecDeque::new(),
+            identify_interval: Duration::ZERO,
+            last_identify: None,
             acts: Vec::new(),
         }
     }
@@ -482,6 +488,16 @@ impl Connection {
             w.gateway.acts.push(ClientAct::Identify {
                 intents: intents.unwrap_or(0),
             });
+            let now = Instant::now();
+            let interval = w.gateway.identify_interval;
+            let too_soon = w
+                .gateway
+                .last_identify
+                .replace(now)
+                .is_some_and(|last| now.duration_since(last) < interval);
+            if too_soon {
+                return Some(IdentifyAnswer::InvalidSession);
+            }
             w.gateway.identify_answers.pop_front()
         });
         match scripted {

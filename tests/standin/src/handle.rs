@@ -392,6 +392,13 @@ impl Discord {
             for interaction in w.interactions.values().filter(|i| !i.forgotten) {
                 if interaction.response.is_none() {
                     all.push(format!("never answered: {}", interaction.title));
+                } else if !interaction.response_read
+                    && let Some(Response::Choices(_) | Response::Modal(_)) = interaction.response
+                {
+                    all.push(format!(
+                        "nobody looked at what {} opened: {:?}",
+                        interaction.title, interaction.response
+                    ));
                 } else if interaction.response == Some(Response::Deferred)
                     && interaction
                         .original
@@ -592,6 +599,12 @@ impl GatewayHandle {
     /// How many already seen events a RESUME replays once more.
     pub fn set_replay_overlap(&self, events: usize) {
         self.with(|g| g.replay_overlap = events);
+    }
+
+    /// The least time between two IDENTIFYs (Discord: 5 s), sooner gets op 9; not
+    /// enforced unless set, so that a bot can be restarted at once.
+    pub fn set_identify_interval(&self, interval: Duration) {
+        self.with(|g| g.identify_interval = interval);
     }
 
     /// What the next IDENTIFY gets instead of READY; may be called several times.

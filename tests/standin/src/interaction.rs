@@ -1,5 +1,7 @@
 //! What a person gets back after a command, a click or a submitted modal.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::handle::Discord;
@@ -157,12 +159,16 @@ impl Interaction {
                 w.interactions.get(&id)?.response.clone()
             })
             .await;
+        self.note_read();
+        response
+    }
+
+    fn note_read(&self) {
         self.discord.core.with(|w| {
-            if let Some(interaction) = w.interactions.get_mut(&id) {
+            if let Some(interaction) = w.interactions.get_mut(&self.id.0) {
                 interaction.response_read = true;
             }
         });
-        response
     }
 
     /// What it was: `/analyze`, `button "Worked"`, ...
@@ -185,16 +191,12 @@ impl Interaction {
         })
     }
 
-    /// Milliseconds on the double's clock from the interaction to its first answer.
+    /// Real time from when the bot was told to when its first answer was taken.
     #[must_use]
-    pub fn answered_after_milliseconds(&self) -> Option<u64> {
+    pub fn answered_after(&self) -> Option<Duration> {
         self.discord.core.look(|w| {
             let interaction = w.interactions.get(&self.id.0)?;
-            Some(
-                interaction
-                    .responded_milliseconds?
-                    .saturating_sub(interaction.created_milliseconds),
-            )
+            Some(interaction.responded?.duration_since(interaction.created))
         })
     }
 
@@ -204,6 +206,21 @@ impl Interaction {
     /// Where none comes in time.
     pub async fn response(&self) -> Response {
         let response = self.acknowledged("the first answer").await;
+        self.read(response).await
+    }
+
+    /// As [`Interaction::response`]; `None` where none comes in time.
+    pub async fn try_response(&self) -> Option<Response> {
+        let id = self.id.0;
+        let response = self
+            .discord
+            .try_wait_for(|w| w.interactions.get(&id)?.response.clone())
+            .await?;
+        self.note_read();
+        Some(self.read(response).await)
+    }
+
+    async fn read(&self, response: world::Response) -> Response {
         match response {
             world::Response::Message => Response::Message(Box::new(self.read_original().await)),
             world::Response::Update => Response::Update(Box::new(self.read_original().await)),

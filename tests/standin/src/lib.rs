@@ -16,6 +16,29 @@
 //! something waits for the model to change. Nothing here sleeps to see whether something
 //! happens.
 //!
+//! ```no_run
+//! # async fn test() {
+//! use serde_json::json;
+//! use standin::Discord;
+//!
+//! let discord = Discord::start().await;
+//! let acme = discord.guild("acme");
+//! let incidents = discord.channel(acme, "incidents");
+//! let alice = discord.member(acme, "alice");
+//! // Start the bot with `discord.url()` and `discord.token()`, then:
+//! discord.gateway().connected().await;
+//! discord.commands_registered(acme).await;
+//! let analyze = discord.slash(alice, incidents, "analyze", json!({"report": "503s"}));
+//! let headline = analyze.original().await;
+//! assert!(headline.shows("SEV2"));
+//! let thread = discord.await_thread(&headline).await;
+//! let card = discord.next_post(thread).await;
+//! let click = discord.click(alice, &card, "Cause confirmed");
+//! assert!(click.ephemeral().await.shows("noted"));
+//! discord.finish();
+//! # }
+//! ```
+//!
 //! Deliberately absent: voice, stickers, forums, direct messages, user-installed
 //! applications, several applications at once, sharding.
 

@@ -553,7 +553,7 @@ impl Discord {
                 }));
             }
             new.content = what.text;
-            new.embeds = what.embeds;
+            new.embeds = what.embeds.into_iter().map(as_shown).collect();
             new.attachments = what
                 .files
                 .into_iter()
@@ -585,7 +585,7 @@ impl Discord {
             let mut new = NewMessage::in_channel(channel.0, author);
             new.webhook = Some(id);
             new.content = content.to_owned();
-            new.embeds = embeds.to_vec();
+            new.embeds = embeds.iter().cloned().map(as_shown).collect();
             Ok(MessageId(w.post(new)))
         });
         must(posted, self)
@@ -715,6 +715,14 @@ impl Discord {
     pub fn delete_channel(&self, channel: ChannelId) {
         self.core.with(|w| w.delete_channel(channel.0));
     }
+}
+
+/// An embed as Discord gives it back.
+fn as_shown(mut embed: Value) -> Value {
+    if let Some(map) = embed.as_object_mut() {
+        map.entry("type").or_insert_with(|| json!("rich"));
+    }
+    embed
 }
 
 fn person(w: &World, who: UserId) -> Result<String, String> {
@@ -1060,6 +1068,9 @@ impl Discord {
             let Some(world::Response::Modal(data)) = &opener.response else {
                 return Err(format!("{} opened no modal", opener.title));
             };
+            if let Some(opener) = w.interactions.get_mut(&opener.id) {
+                opener.response_read = true;
+            }
             if opener.user != who.0 {
                 return Err("the modal was opened for somebody else".to_owned());
             }
@@ -1508,10 +1519,11 @@ fn start(w: &mut World, act: Act) -> Result<u64, String> {
             channel: channel.id,
             user: act.who,
             created_milliseconds: now,
+            created: std::time::Instant::now(),
+            responded: None,
             title: act.title,
             payload: payload.clone(),
             response: None,
-            responded_milliseconds: None,
             response_read: false,
             original: None,
             followups: Vec::new(),

@@ -410,8 +410,8 @@ impl Discord {
                 w.visible_messages(channel, None)
                     .into_iter()
                     .filter(|m| !m.is_loading())
+                    .filter(|m| matches!(m.author, Author::User(u) if u == w.bot))
                     .map(|m| Post::of(w, m))
-                    .filter(|p| p.by_bot)
                     .find(|p| is_it(p))
             })
             .await;

@@ -291,6 +291,16 @@ impl Form {
         }
         self.allowed_mentions(path, body);
         self.attachments(path, body, files);
+        if let Some(reference) = body.get("message_reference").filter(|r| !r.is_null()) {
+            let known = [
+                "type",
+                "message_id",
+                "channel_id",
+                "guild_id",
+                "fail_if_not_exists",
+            ];
+            self.keys(&join(path, "message_reference"), reference, &known);
+        }
         if let Some(nonce) = body.get("nonce").and_then(Value::as_str)
             && characters(nonce) > 25
         {
@@ -362,7 +372,7 @@ impl Form {
         self.optional_text(at, embed, "description", 4096);
         self.url(at, embed, "url", 2048);
         if let Some(colour) = embed.get("color").filter(|c| !c.is_null())
-            && !integer(colour).is_some_and(|c| c <= 0x00FF_FFFF)
+            && integer(colour).is_none_or(|c| c > 0x00FF_FFFF)
         {
             self.error(
                 &join(at, "color"),
@@ -500,6 +510,24 @@ impl Form {
         }
     }
 
+    /// An emoji that the application may use: a character, as it has no own ones.
+    fn emoji(&mut self, at: &str, owner: &Value) {
+        let Some(emoji) = owner.get("emoji").filter(|e| !e.is_null()) else {
+            return;
+        };
+        let at = join(at, "emoji");
+        if self.keys(&at, emoji, &["id", "name", "animated"]) {
+            let name = emoji.get("name").and_then(Value::as_str).unwrap_or("");
+            if emoji.get("id").is_some_and(|i| !i.is_null()) || !is_emoji(name) {
+                self.error(
+                    &join(&at, "name"),
+                    "COMPONENT_INVALID_EMOJI",
+                    "Invalid emoji",
+                );
+            }
+        }
+    }
+
     fn button(&mut self, at: &str, button: &Value) {
         self.keys(
             at,
@@ -516,6 +544,7 @@ impl Form {
                 "disabled",
             ],
         );
+        self.emoji(at, button);
         let present = |key: &str| button.get(key).is_some_and(|v| !v.is_null());
         self.optional_text(at, button, "label", 80);
         match button.get("style").and_then(integer) {
@@ -635,6 +664,7 @@ impl Form {
             ) {
                 continue;
             }
+            self.emoji(&at, option);
             self.text(&at, option, "label", 1, 100);
             self.text(&at, option, "value", 1, 100);
             self.optional_text(&at, option, "description", 100);
@@ -1293,6 +1323,12 @@ impl Form {
             }
         }
     }
+}
+
+/// Every emoji has a character outside Latin letters and their punctuation; keycaps
+/// carry a combining mark. A name such as `eyes` is none.
+pub(crate) fn is_emoji(name: &str) -> bool {
+    name.chars().any(|c| u32::from(c) > 0xA8) && name.chars().count() <= 16
 }
 
 /// Discord's locales (documentation, reference).

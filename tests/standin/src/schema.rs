@@ -214,6 +214,17 @@ pub(crate) fn complaints(kind: Body, body: &Value) -> Vec<String> {
     found
 }
 
+/// What Discord's description has against something the double answers, by the name of
+/// the response's schema; for the tests of the double itself.
+#[must_use]
+pub fn complaints_about_answer(name: &str, answer: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(description) = description() {
+        description.check(name, answer, "", &mut found);
+    }
+    found
+}
+
 fn callback(description: &Description, body: &mut Value, found: &mut Vec<String>) {
     let name = match body.get("type").and_then(integer) {
         Some(4 | 5) => "CreateMessageInteractionCallbackRequest",

@@ -83,7 +83,13 @@ async fn serve(core: Arc<Core>, stream: impl AsyncRead + AsyncWrite + Unpin + Se
 async fn answer(core: Arc<Core>, request: Request<Incoming>) -> io::Result<Response<Body>> {
     let (mut parts, body) = request.into_parts();
     if parts.headers.contains_key("sec-websocket-key") {
-        if core.look(|w| w.gateway.refuse) {
+        let refused = core.with(|w| {
+            if w.gateway.refuse {
+                w.gateway.acts.push(gateway::ClientAct::Refused);
+            }
+            w.gateway.refuse
+        });
+        if refused {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
         let version = parts.uri.query().and_then(|q| {

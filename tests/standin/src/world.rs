@@ -198,11 +198,13 @@ pub(crate) struct Interaction {
     pub channel: u64,
     pub user: u64,
     pub created_milliseconds: u64,
+    /// Real time, for measuring.
+    pub created: std::time::Instant,
+    pub responded: Option<std::time::Instant>,
     /// `/analyze`, `button "Worked"`, ...: what a failing test calls it.
     pub title: String,
     pub payload: Value,
     pub response: Option<Response>,
-    pub responded_milliseconds: Option<u64>,
     pub response_read: bool,
     /// The message that `@original` means.
     pub original: Option<u64>,
@@ -539,7 +541,8 @@ impl World {
             "preferred_locale": guild.locale, "public_updates_channel_id": null,
             "nsfw_level": 0, "nsfw": false, "stickers": [],
             "premium_progress_bar_enabled": false, "safety_alerts_channel_id": null,
-            "incidents_data": null,
+            "incidents_data": null, "home_header": null, "region": "us-east",
+            "max_video_channel_users": 25, "max_stage_video_channel_users": 50,
         })
     }
 
@@ -678,6 +681,7 @@ impl World {
             Author::Webhook { id, name } => json!({
                 "id": id.to_string(), "username": name, "discriminator": "0000",
                 "global_name": null, "avatar": null, "bot": true, "public_flags": 0,
+                "flags": 0, "primary_guild": null,
             }),
         };
         let attachments: Vec<Value> = message

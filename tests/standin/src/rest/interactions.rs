@@ -18,7 +18,6 @@ const AUTOCOMPLETE: u64 = 4;
 const MODAL: u64 = 5;
 
 pub(super) fn callback(w: &mut World, call: &Call, interaction: u64, token: &str) -> Answered {
-    let now = w.clock.now_milliseconds();
     let Some(found) = w
         .interactions
         .get(&interaction)
@@ -30,7 +29,9 @@ pub(super) fn callback(w: &mut World, call: &Call, interaction: u64, token: &str
     if found.response.is_some() {
         return Err(Refusal::already_acknowledged().because(&found.title));
     }
-    let waited = now.saturating_sub(found.created_milliseconds);
+    let waited = call
+        .arrived_milliseconds
+        .saturating_sub(found.created_milliseconds);
     if waited > w.response_limit_milliseconds {
         return Err(Refusal::unknown_interaction()
             .because(&format!("{} was answered after {waited} ms", found.title)));
@@ -70,7 +71,7 @@ pub(super) fn callback(w: &mut World, call: &Call, interaction: u64, token: &str
     };
     if let Some(found) = w.interactions.get_mut(&interaction) {
         found.response = Some(response);
-        found.responded_milliseconds = Some(now);
+        found.responded = Some(std::time::Instant::now());
     }
     w.announce(
         "INTERACTION_RESPONSE",

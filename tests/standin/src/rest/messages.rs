@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Answer, Answered, Call, decode, flags, id, list, settle, text};
 use crate::permissions as may;
 use crate::refusal::Refusal;
-use crate::rules::{Form, MessageBody, embed_is_empty, integer};
+use crate::rules::{Form, MessageBody, embed_is_empty, integer, is_emoji};
 use crate::world::{Attachment, Audience, Author, MessageEdit, NewMessage, World};
 
 /// Edits of messages older than an hour that are taken within an hour. Discord has
@@ -511,9 +511,7 @@ fn react(w: &mut World, call: &Call, channel: u64, message: u64, emoji: &str) ->
     let custom = emoji
         .split_once(':')
         .is_some_and(|(_, id)| id.parse::<u64>().is_ok());
-    // Every emoji has a character outside Latin letters and their punctuation; keycaps
-    // carry a combining mark.
-    if custom || !emoji.chars().any(|c| u32::from(c) > 0xA8) {
+    if custom || !is_emoji(emoji) {
         return Err(Refusal::unknown_emoji().because(emoji));
     }
     let bot = w.bot;

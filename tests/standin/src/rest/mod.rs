@@ -28,6 +28,8 @@ use crate::world::{self, World};
 
 /// A request, read.
 pub(crate) struct Call {
+    /// On the double's clock, before anything was checked.
+    pub arrived_milliseconds: u64,
     pub method: String,
     /// After `/api/v10`, without the query.
     pub path: String,
@@ -145,6 +147,7 @@ pub(crate) async fn answer(
         Some(Failure::Delay(by)) => tokio::time::sleep(by).await,
         None => {}
     }
+    let arrived_milliseconds = core.look(|w| w.clock.now_milliseconds());
     let complaints = match &read {
         Ok((body, _)) => schema_of(&method, &path)
             .map(|kind| schema::complaints(kind, body))
@@ -173,6 +176,7 @@ pub(crate) async fn answer(
         };
         let answered = read.and_then(|(body, files)| {
             let call = Call {
+                arrived_milliseconds,
                 method: method.clone(),
                 path: path.clone(),
                 query: pairs(&query),
@@ -193,9 +197,17 @@ pub(crate) async fn answer(
         }
         (answered, headers)
     });
+    let mut headers = headers;
     let (status, body) = match answered {
         Ok(answer) => (answer.status, answer.body),
-        Err(refusal) => (refusal.status, Some(refusal.body)),
+        Err(refusal) => {
+            if let Some(seconds) = refusal.body.get("retry_after").and_then(Value::as_f64) {
+                headers.retain(|(name, _)| name != "retry-after");
+                // Whole seconds, rounded up.
+                headers.push(("retry-after".to_owned(), format!("{:.0}", seconds.ceil())));
+            }
+            (refusal.status, Some(refusal.body))
+        }
     };
     note(status);
     if drop_afterwards {
@@ -493,6 +505,7 @@ fn route(w: &mut World, call: &Call) -> Answered {
             let mut user = w.user_json(bot);
             user["verified"] = json!(true);
             user["mfa_enabled"] = json!(true);
+            user["locale"] = json!("en-US");
             Ok(Answer::ok(user))
         }
         ("GET", ["users", "@me", "guilds"]) => {
@@ -558,10 +571,14 @@ fn application_json(w: &World) -> Value {
         "redirect_uris": [], "interactions_endpoint_url": null,
         "role_connections_verification_url": null,
         "integration_types_config": {"0": {}},
+        "type": null, "flags_new": w.application_flags().to_string(),
+        "approximate_user_authorization_count": 0, "explicit_content_filter": 0,
+        "eligible_oauth2_scopes": [],
         "bot": w.user_json(w.bot),
         "owner": {
             "id": "1000000000000000001", "username": "owner", "discriminator": "0",
             "global_name": null, "avatar": null, "public_flags": 0,
+            "flags": 0, "primary_guild": null,
         },
     })
 }

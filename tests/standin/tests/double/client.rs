@@ -359,3 +359,74 @@ async fn what_the_bot_hears_and_does_not() {
     );
     discord.finish();
 }
+
+#[tokio::test]
+async fn what_the_double_answers_fits_discords_description() {
+    if !standin::schema::is_checked() {
+        return;
+    }
+    let discord = Discord::start().await;
+    let guild = discord.guild("acme");
+    let incidents = discord.channel(guild, "incidents");
+    let alice = discord.member(guild, "alice");
+    let said = discord.say(
+        alice,
+        incidents,
+        Say::text("see this")
+            .file(Upload::new("a.txt", "a"))
+            .embed(json!({"title": "t", "type": "rich"})),
+    );
+    let thread = discord.thread_from(alice, said, "t");
+    let private = discord.thread(alice, incidents, "p", true);
+    discord.add_to_thread(private, discord.bot());
+    discord.say(alice, thread, Say::text(&discord.bot_mention()));
+    discord.webhook_post(incidents, "alerts", "", &[json!({"title": "t"})]);
+    let http = bot::http_of(&discord);
+    http.set_application_id(discord.bot().get().into());
+    http.create_guild_commands(GuildId::new(guild.get()), &commands())
+        .await
+        .unwrap();
+    let client = reqwest::Client::builder().user_agent("t").build().unwrap();
+    let bot = discord.bot();
+    let answers = [
+        (
+            format!("/channels/{incidents}/messages/{said}"),
+            "MessageResponse",
+        ),
+        (format!("/channels/{incidents}"), "GuildChannelResponse"),
+        (format!("/channels/{thread}"), "ThreadResponse"),
+        (format!("/channels/{private}"), "ThreadResponse"),
+        (format!("/guilds/{guild}"), "GuildWithCountsResponse"),
+        (
+            format!("/guilds/{guild}/members/{alice}"),
+            "GuildMemberResponse",
+        ),
+        (format!("/guilds/{guild}/threads/active"), "ThreadsResponse"),
+        ("/users/@me".to_owned(), "UserPIIResponse"),
+        ("/applications/@me".to_owned(), "PrivateApplicationResponse"),
+        ("/gateway/bot".to_owned(), "GatewayBotResponse"),
+        (
+            format!("/applications/{bot}/guilds/{guild}/commands"),
+            "ApplicationCommandResponse",
+        ),
+        (format!("/channels/{incidents}/messages"), "MessageResponse"),
+        (format!("/channels/{thread}/messages"), "MessageResponse"),
+    ];
+    let mut complaints = Vec::new();
+    for (path, schema) in answers {
+        let answer: serde_json::Value = client
+            .get(format!("{}/api/v10{path}", discord.url()))
+            .header("authorization", format!("Bot {}", discord.token()))
+            .send()
+            .await
+            .unwrap()
+            .json()
+            .await
+            .unwrap();
+        let list = answer.as_array().cloned().unwrap_or_else(|| vec![answer]);
+        for answer in list {
+            complaints.extend(standin::schema::complaints_about_answer(schema, &answer));
+        }
+    }
+    assert_eq!(complaints, Vec::<String>::new());
+}

@@ -140,3 +140,58 @@ async fn heartbeats_without_an_answer() {
     gateway.set_acknowledging(true);
     discord.finish();
 }
+
+/// What ends a session, or leaves the client to find out by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn closes_that_lead_to_a_new_session() {
+    let (discord, _, channel, alice) = acme().await;
+    let gateway = discord.gateway();
+    // The client notices a close without a code, and 4011, at its next heartbeat only.
+    gateway.set_heartbeat_interval(Duration::from_secs(1));
+    discord.set_patience(Duration::from_secs(30));
+    let bot = bot::start(&discord).await;
+    type Break = fn(&standin::GatewayHandle);
+    let breaks: [(&str, Break); 5] = [
+        ("close 4007", |g| g.close(4007)),
+        ("close 4009", |g| g.close(4009)),
+        ("op 9, not resumable", |g| g.invalidate(false)),
+        ("a close without a code", |g| g.close_without_code()),
+        ("close 4011", |g| g.close(4011)),
+    ];
+    for (i, (what, break_it)) in breaks.into_iter().enumerate() {
+        break_it(&gateway);
+        gateway.identified(i + 2).await;
+        gateway.connected().await;
+        let text = format!("after {what}");
+        discord.say(alice, channel, text.as_str());
+        bot.until(what, |seen| seen.contents().contains(&text))
+            .await;
+    }
+    let before = gateway.acts().len();
+    gateway.close(4008);
+    gateway.resumed(2).await;
+    assert!(gateway.acts().len() > before, "4008 is resumed");
+    discord.finish();
+}
+
+#[tokio::test]
+async fn the_gateway_refuses_for_a_while() {
+    let (discord, _, channel, alice) = acme().await;
+    let bot = bot::start(&discord).await;
+    discord.set_patience(Duration::from_secs(30));
+    discord.gateway().set_refusing(true);
+    discord.gateway().drop_connection();
+    discord.say(alice, channel, "while away");
+    discord
+        .gateway()
+        .await_act("a refused connection", 2, |a| *a == ClientAct::Refused)
+        .await;
+    discord.gateway().set_refusing(false);
+    discord.gateway().connected().await;
+    discord.say(alice, channel, "back");
+    bot.until("the message", |seen| {
+        seen.contents().iter().any(|c| c == "back")
+    })
+    .await;
+    discord.finish();
+}

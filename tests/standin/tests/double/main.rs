@@ -8,3 +8,4 @@ mod client;
 mod gateway;
 mod limits;
 mod people;
+mod probes;

@@ -1,5 +1,7 @@
 //! What a test must not overlook.
 
+use std::time::Duration;
+
 use serde_json::json;
 use standin::{Discord, Failure};
 
@@ -74,4 +76,87 @@ async fn a_page_can_draw_it_and_hear_of_changes() {
     };
     assert_eq!((seen(alice), seen(bob)), (1, 0));
     assert!(discord.try_say(bob, secret, "me too").is_err());
+}
+
+#[tokio::test]
+async fn requests_that_go_wrong() {
+    let discord = Discord::start().await;
+    let guild = discord.guild("acme");
+    let channel = discord.channel(guild, "incidents");
+    let http = bot::http_of(&discord);
+    let id = serenity::all::ChannelId::new(channel.get());
+    let route = "/channels/*/messages";
+
+    discord.fail_next(
+        "POST",
+        route,
+        Failure::error(500, 0, "Internal Server Error"),
+    );
+    discord.fail_next("POST", route, Failure::Drop);
+    for what in ["500", "a dropped connection"] {
+        assert!(id.say(&http, "x").await.is_err(), "{what}");
+    }
+    assert_eq!(discord.unread().len(), 0, "a refused request has no effect");
+
+    discord.fail_next("POST", route, Failure::DropAfterwards);
+    assert!(id.say(&http, "done, but nobody was told").await.is_err());
+    discord.next_post(channel).await;
+
+    discord.fail_next("POST", route, Failure::Hang);
+    let hanging = tokio::time::timeout(Duration::from_millis(300), id.say(&http, "x")).await;
+    assert!(hanging.is_err());
+
+    discord.fail_next("POST", route, Failure::Delay(Duration::from_millis(300)));
+    let began = std::time::Instant::now();
+    id.say(&http, "slow").await.unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(300));
+    discord.next_post(channel).await;
+    let statuses: Vec<u16> = discord
+        .requests_to("POST", route)
+        .iter()
+        .map(|r| r.status)
+        .collect();
+    assert_eq!(statuses, [500, 0, 200, 0, 200]);
+    discord.finish();
+}
+
+#[tokio::test]
+async fn two_guilds_and_what_is_delivered_twice() {
+    let discord = Discord::start().await;
+    let acme = discord.guild("acme");
+    let other = discord.guild("other");
+    let here = discord.channel(acme, "incidents");
+    let there = discord.channel(other, "incidents");
+    let alice = discord.member(acme, "alice");
+    let bot = bot::start(&discord).await;
+    assert!(
+        discord.try_say(alice, there, "x").is_err(),
+        "not a member there"
+    );
+    let said = discord.say(alice, here, "once");
+    discord.redeliver(said);
+    bot.until("both", |seen| seen.contents() == ["once", "once"])
+        .await;
+
+    bot.http
+        .create_guild_commands(serenity::all::GuildId::new(acme.get()), &bot::commands())
+        .await
+        .unwrap();
+    let echo = discord.slash(alice, here, "echo", json!({"text": "x"}));
+    echo.original().await;
+    discord.redeliver_interaction(&echo);
+    let callback = "/interactions/**";
+    discord.await_request("POST", callback, 2).await;
+    assert_eq!(
+        discord.forgive("40060"),
+        1,
+        "answering twice is a broken rule"
+    );
+    assert!(echo.answered_after().is_some());
+    discord.join(other, alice);
+    let refused = discord
+        .try_slash(alice, there, "echo", json!({"text": "x"}))
+        .unwrap_err();
+    assert!(refused.contains("not registered"), "{refused}");
+    discord.finish();
 }
