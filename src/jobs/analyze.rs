@@ -70,7 +70,7 @@ pub async fn rerun(duty: &Duty, job: &Job, work: Reanalyze) -> Result<(), JobErr
     }
     let id = incident_of(work.incident)?;
     let guild = work.guild.to_string();
-    let Some(incident) = duty.store.incident_for_job(&guild, id).await? else {
+    let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
         return Err(JobError::never("the incident is gone"));
     };
     let scope = scope_of(&incident);
@@ -462,6 +462,17 @@ pub async fn refresh_headline(duty: &Duty, incident: &Incident, post: &Post) {
 }
 
 fn file_trouble(name: &str, note: &FileNote) -> Trouble {
-    let _ = (name, note);
-    Trouble::Unexpected
+    let name = present::escape::inline(name);
+    match *note {
+        FileNote::Beginning { read, of } => Trouble::AttachmentTooLarge { name, read, size: of },
+        FileNote::Ends { beginning, end, of } => Trouble::AttachmentTooLarge {
+            name,
+            read: beginning.saturating_add(end),
+            size: of,
+        },
+        FileNote::Shortened { kept, of } => Trouble::AttachmentTooLarge { name, read: kept, size: of },
+        FileNote::Binary { .. } => Trouble::AttachmentNotText { name },
+        FileNote::Empty => Trouble::AttachmentTooLarge { name, read: 0, size: 0 },
+        FileNote::Foreign | FileNote::Gone | FileNote::Unreachable { .. } => Trouble::AttachmentUnreachable { name },
+    }
 }

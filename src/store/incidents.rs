@@ -260,6 +260,26 @@ impl Store {
         load(&mut connection, &scope.guild, id).await
     }
 
+    /// One incident of a guild for a job that began where it may be seen; `None` where it is gone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn incident_of_guild(
+        &self,
+        guild: &str,
+        id: IncidentId,
+    ) -> Result<Option<Incident>, StoreError> {
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "{COLUMNS} i.guild = $1 AND i.number = $2"
+        )))
+        .bind(guild)
+        .bind(i64::from(id.number()))
+        .fetch_optional(&self.reader)
+        .await?;
+        row.as_ref().map(read).transpose()
+    }
+
     /// The incident that lives in this thread.
     ///
     /// # Errors
