@@ -257,3 +257,36 @@ pub fn help_who_may(locale: Locale) -> &'static str {
         }
     }
 }
+
+/// Other names of a service.
+pub fn aliases(locale: Locale, names: &str) -> String {
+    match locale {
+        Locale::En => format!("also {names}"),
+        Locale::Zh => format!("别名 {names}"),
+    }
+}
+
+/// High-risk areas of a service.
+pub fn high_risk(locale: Locale, areas: &str) -> String {
+    match locale {
+        Locale::En => format!("high risk: {areas}"),
+        Locale::Zh => format!("高风险：{areas}"),
+    }
+}
+
+/// Environments that are services of their own.
+pub fn apart(locale: Locale, environments: &str) -> String {
+    match locale {
+        Locale::En => format!("kept apart: {environments}"),
+        Locale::Zh => format!("单独区分：{environments}"),
+    }
+}
+
+/// Messages since the last analysis.
+pub fn new_evidence(locale: Locale, messages: usize) -> String {
+    match (locale, messages) {
+        (Locale::En, 1) => "1 new message since the last analysis.".into(),
+        (Locale::En, count) => format!("{count} new messages since the last analysis."),
+        (Locale::Zh, count) => format!("上次分析之后有 {count} 条新消息。"),
+    }
+}
