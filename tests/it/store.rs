@@ -691,7 +691,8 @@ fn case() -> Case {
         attempts: vec![],
         incident: Some(id(1)),
         failure_class: FailureClass::Database,
-        started_at: None,
+        impact: None,
+        since: None,
     }
 }
 
