@@ -3,6 +3,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod discord;
 pub mod incident;
 pub mod jobs;
 pub mod llm;

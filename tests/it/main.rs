@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr)]
 
 mod cases;
+mod discord;
 mod llm;
 mod queue;
 mod response_data;
