@@ -1,6 +1,7 @@
 //! Precedent: a report is redacted, triaged, the past recalled and graded, the incident routed,
 //! analysed, the proposal validated, the result presented.
 
+pub mod app;
 pub mod cli;
 pub mod config;
 pub mod discord;

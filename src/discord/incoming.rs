@@ -26,6 +26,11 @@ pub fn made_at_ms(id: u64) -> i64 {
     i64::try_from(id >> 22).unwrap_or(i64::MAX - DISCORD_EPOCH_MS) + DISCORD_EPOCH_MS
 }
 
+/// The smallest id that can have been made at a time; for reading what came after it.
+pub fn id_at_ms(at_ms: i64) -> u64 {
+    u64::try_from(at_ms.saturating_sub(DISCORD_EPOCH_MS)).unwrap_or(0) << 22
+}
+
 /// Somebody in a guild.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {

@@ -13,7 +13,8 @@ use super::work::{Analyze, Click, Evidence, FollowUp, Reanalyze, Resolve, TickSt
 use crate::discord::{BotMay, DiscordError, FileRef, Incoming, Need, Person, Place, Reply, SeenMessage};
 use crate::incident::{Locale, Report, Severity};
 use crate::present::say::{self, Trouble};
-use crate::present::{self, Action, input};
+use crate::present::modals::input;
+use crate::present::{self, Action};
 use crate::store::StoreError;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -32,8 +33,6 @@ const CATCH_UP_MILLIS: i64 = 47 * 60 * 60 * 1000;
 enum Acknowledge {
     /// "Thinking", for everybody.
     Publicly,
-    /// "Thinking", for that person alone.
-    Privately,
     /// The message stays as it is until edited.
     Silently,
 }
@@ -344,7 +343,7 @@ async fn commit(duty: &Duty, reply: &Reply, work: &Work, how: Acknowledge, local
                 let post = present::error(&Trouble::NotStoredAfterAll, Some(&id), locale);
                 match how {
                     Acknowledge::Silently => duty.tell(reply, &post).await,
-                    Acknowledge::Publicly | Acknowledge::Privately => drop(duty.answer(reply, &post).await),
+                    Acknowledge::Publicly => drop(duty.answer(reply, &post).await),
                 }
             }
         }
@@ -354,7 +353,6 @@ async fn commit(duty: &Duty, reply: &Reply, work: &Work, how: Acknowledge, local
 async fn acknowledge(duty: &Duty, reply: &Reply, how: Acknowledge) {
     let done = match how {
         Acknowledge::Publicly => duty.rest.defer(reply, false).await,
-        Acknowledge::Privately => duty.rest.defer(reply, true).await,
         Acknowledge::Silently => duty.rest.defer_update(reply).await,
     };
     match done {

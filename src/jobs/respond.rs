@@ -123,7 +123,7 @@ pub struct Proposed {
 impl Responder {
     /// Redacts every text of a report (R22): the one point at the entrance.
     pub fn redact(&self, report: Report) -> Report {
-        let clean = |text: &str| redact::redact(text, &self.redaction).text;
+        let clean = |text: &str| self.redact_text(text);
         Report {
             text: clean(&report.text),
             attachments: report
@@ -144,6 +144,11 @@ impl Responder {
                 })
                 .collect(),
         }
+    }
+
+    /// Redacts one text (R22).
+    pub fn redact_text(&self, text: &str) -> String {
+        redact::redact(text, &self.redaction).text
     }
 
     /// Heuristic triage and the first recall: no model, a few milliseconds.

@@ -290,3 +290,19 @@ pub fn new_evidence(locale: Locale, messages: usize) -> String {
         (Locale::Zh, count) => format!("上次分析之后有 {count} 条新消息。"),
     }
 }
+
+/// Somebody tries a fix; both texts are made safe by the caller.
+pub fn trying(locale: Locale, who: &str, fix: &str) -> String {
+    match locale {
+        Locale::En => format!("🔧 {who} is trying: {fix}"),
+        Locale::Zh => format!("🔧 {who} 正在尝试：{fix}"),
+    }
+}
+
+/// Three fixes failed: people decide (R27).
+pub fn escalated(locale: Locale) -> String {
+    match locale {
+        Locale::En => "⏫ Three fixes have failed here. Bring in someone who knows this service; I keep the record and do not ask the model the same again.".into(),
+        Locale::Zh => "⏫ 此处已有三次修复失败。请找熟悉该服务的人一起处理；我会继续记录，但不再向模型提同样的问题。".into(),
+    }
+}
