@@ -4,13 +4,12 @@
 //! Start: database, queue (what a dead process left goes on), then the gateway. Stop: no new
 //! events, jobs finish or are left to the next start, the database closes.
 
-use crate::cli;
 use crate::config::{Config, DiscordConfig};
 use crate::discord::{self, Api, ApiError, DiscordError, Gateway, GatewayConfig, GatewayError, GatewayState, Patience, Rest};
 use crate::jobs::duty::{Acknowledgements, Duty, Turns};
 use crate::jobs::limits::Limiter;
 use crate::jobs::queue::{Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker};
-use crate::jobs::respond::{Models, Recollection, Responder};
+use crate::jobs::respond::{Models, Recollection, Responder, redaction_key};
 use crate::jobs::work::Work;
 use crate::jobs::{self, intake};
 use crate::llm::LlmError;
@@ -101,8 +100,8 @@ impl App {
         let duty = Duty {
             responder: Responder {
                 memory: Recollection::On(memory::Sqlite::new(store.read_pool().clone())),
-                models: cli::models(config).map_err(StartError::Model)?,
-                redaction: cli::redaction_key(config),
+                models: Models::configured(config).map_err(StartError::Model)?,
+                redaction: redaction_key(config),
             },
             store: store.clone(),
             rest: rest.clone(),
@@ -276,7 +275,7 @@ pub async fn check(config: &Config, line: &mut (impl FnMut(bool, String) + Send)
         None => say(false, "token: DISCORD_TOKEN is not set".into()),
         Some(discord) => check_discord(config, discord, &mut say).await,
     }
-    match cli::models(config) {
+    match Models::configured(config) {
         Ok(None) => say(true, "model: none is configured, the rule-based engine answers".into()),
         Ok(Some(models)) => match models.endpoint.probe(&models.main).await {
             Ok(found) => say(true, format!("model: {found}")),

@@ -105,7 +105,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    telemetry::start(&config.log);
+    telemetry::start(&config.log, precedent::discord::LOG_DIRECTIVES);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

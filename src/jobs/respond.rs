@@ -4,6 +4,7 @@
 //! The command line and the bot run the same stages; only the bot posts between them. Each stage
 //! that needs a model or memory has an answer without it, and says so (R23).
 
+use crate::config::Config;
 use crate::incident::proposal::{Proposal, ProposedAnswer};
 use crate::incident::{Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report, Route, Severity, Tier};
 use crate::llm::{self, Endpoint, LlmError, Question, Task};
@@ -18,6 +19,8 @@ use crate::store::Measures;
 use crate::validation::analysis::CheckedTriage;
 use crate::validation::{self, Analysis, Case, reading};
 use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, Instant};
 
 /// The models that may be asked.
@@ -36,6 +39,25 @@ pub struct Models {
 }
 
 impl Models {
+    /// The models of a configuration; `None` where none is configured.
+    ///
+    /// # Errors
+    ///
+    /// Where the base URL is no address.
+    pub fn configured(config: &Config) -> Result<Option<Self>, LlmError> {
+        let Some(model) = &config.model else {
+            return Ok(None);
+        };
+        let or_main = |name: &Option<String>| name.clone().unwrap_or_else(|| model.model.clone());
+        Ok(Some(Self {
+            endpoint: Endpoint::new(&model.base_url, model.api_key.clone(), model.timeout)?,
+            triage: or_main(&model.triage_model),
+            capable: or_main(&model.capable_model),
+            main: model.model.clone(),
+            timeout: model.timeout,
+        }))
+    }
+
     /// Longest time for all calls of one analysis: one and a half times that of a call (R23).
     pub fn budget(&self) -> Duration {
         self.timeout.mul_f64(1.5)
@@ -493,6 +515,26 @@ impl Read {
     pub fn severity(&self) -> Severity {
         self.case.severity.unwrap_or(self.case.severity_proposed)
     }
+}
+
+/// The key of placeholders for secrets: derived from the bot's token, so that a restart keeps equal
+/// secrets equal and nobody else can guess one back; of the process alone where there is no token.
+pub fn redaction_key(config: &Config) -> Key {
+    use sha2::{Digest, Sha256};
+    let mut hash = Sha256::new();
+    hash.update(b"precedent redaction 1");
+    match &config.discord {
+        Some(discord) => hash.update(discord.token.expose_secret().as_bytes()),
+        None => {
+            // The standard library's own per-process randomness.
+            for _ in 0..4 {
+                let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+                hasher.write_u8(0);
+                hash.update(hasher.finish().to_le_bytes());
+            }
+        }
+    }
+    Key::new(hash.finalize().into())
 }
 
 fn took(measures: &mut Measures, stage: &str, started: Instant) {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stderr)]
 
+mod bot;
 mod cases;
 mod discord;
 mod llm;
