@@ -3,6 +3,8 @@
 #![allow(clippy::print_stderr)]
 
 mod cases;
+mod documents;
+mod layers;
 mod llm;
 mod queue;
 mod response_data;
