@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::incident::{Engine, Locale, Registry, Report, Severity, Status};
 use crate::jobs::remember::{self, ImportOptions};
 use crate::jobs::respond::{Models, Recollection, Reported, Responder};
-use crate::llm::Endpoint;
+use crate::llm::{Endpoint, LlmError};
 use crate::memory;
 use crate::present::{self, View, say};
 use crate::response::redact::{self, Key};
@@ -51,12 +51,11 @@ pub struct Analyze {
 /// # Errors
 ///
 /// Where the base URL is no address.
-pub fn models(config: &Config) -> anyhow::Result<Option<Models>> {
+pub fn models(config: &Config) -> Result<Option<Models>, LlmError> {
     let Some(model) = &config.model else {
         return Ok(None);
     };
-    let endpoint = Endpoint::new(&model.base_url, model.api_key.clone(), model.timeout)
-        .context("the model's endpoint can't be used")?;
+    let endpoint = Endpoint::new(&model.base_url, model.api_key.clone(), model.timeout)?;
     Ok(Some(Models {
         endpoint,
         triage: model.triage_model.clone().unwrap_or_else(|| model.model.clone()),
@@ -120,7 +119,7 @@ pub async fn analyze(config: &Config, ask: &Analyze, out: &mut (impl Write + Sen
             (Some(store), false) => Recollection::On(memory::Sqlite::new(store.read_pool().clone())),
             (None, false) => Recollection::Down,
         },
-        models: models(config)?,
+        models: models(config).context("the model's endpoint can't be used")?,
         redaction: redaction_key(config),
     };
     let reported = Reported {

@@ -4,12 +4,12 @@
 //! The command line and the bot run the same stages; only the bot posts between them. Each stage
 //! that needs a model or memory has an answer without it, and says so (R23).
 
-use crate::incident::proposal::Proposal;
+use crate::incident::proposal::{Proposal, ProposedAnswer};
 use crate::incident::{Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report, Route, Severity, Tier};
 use crate::llm::{self, Endpoint, LlmError, Question, Task};
 use crate::memory;
 use crate::response::fallback::{self, FallbackInput};
-use crate::response::prompt::{self, AnalysisInput, Prompt, Shrink};
+use crate::response::prompt::{self, AnalysisInput, FollowUpInput, Prompt, Shrink};
 use crate::response::recall::RecallQuery;
 use crate::response::redact::{self, Key};
 use crate::response::triage::{self, Said, Triage};
@@ -123,7 +123,7 @@ pub struct Proposed {
 impl Responder {
     /// Redacts every text of a report (R22): the one point at the entrance.
     pub fn redact(&self, report: Report) -> Report {
-        let clean = |text: &str| redact::redact(text, &self.redaction).text;
+        let clean = |text: &str| self.redact_text(text);
         Report {
             text: clean(&report.text),
             attachments: report
@@ -144,6 +144,11 @@ impl Responder {
                 })
                 .collect(),
         }
+    }
+
+    /// Redacts one text (R22).
+    pub fn redact_text(&self, text: &str) -> String {
+        redact::redact(text, &self.redaction).text
     }
 
     /// Heuristic triage and the first recall: no model, a few milliseconds.
@@ -408,6 +413,58 @@ impl Responder {
         Proposed {
             proposal,
             engine: Engine::Fallback { reason },
+        }
+    }
+
+    /// Answers a question about an incident; the rule-based engine where no model does (R23).
+    pub async fn answer(&self, read: &mut Read, question: &str, shown: &[String], deadline: Instant, over_limit: Option<u64>) -> validation::Answer {
+        let (proposed, engine) = match self.ask_question(read, question, shown, deadline, over_limit).await {
+            Ok((proposed, engine)) => (proposed, engine),
+            Err(reason) => (
+                fallback::answer(question, &read.case.report, &read.case.memory, read.case.locale),
+                Engine::Fallback { reason },
+            ),
+        };
+        validation::answer(&read.case, &proposed, engine)
+    }
+
+    async fn ask_question(&self, read: &mut Read, question: &str, shown: &[String], deadline: Instant, over_limit: Option<u64>) -> Result<(ProposedAnswer, Engine), FallbackReason> {
+        let Some(models) = self.models.clone() else {
+            return Err(FallbackReason::NotConfigured);
+        };
+        if let Some(seconds) = over_limit {
+            return Err(FallbackReason::Budget {
+                retry_after_seconds: seconds,
+            });
+        }
+        let mut shrink = Shrink::No;
+        loop {
+            let prompt = prompt::follow_up(
+                &FollowUpInput {
+                    question,
+                    report: &read.case.report,
+                    service: read.case.service.as_deref(),
+                    shown,
+                    memory: &read.case.memory,
+                    locale: read.case.locale,
+                    now: read.case.now,
+                },
+                shrink,
+            );
+            let budget = models.timeout.min(deadline.saturating_duration_since(Instant::now()));
+            let model = models.main.clone();
+            match self.ask(&models, &model, Task::FollowUp, prompt, budget, &mut read.measures).await {
+                Ok(answer) => {
+                    let proposed = reading::follow_up(&answer.text, answer.cut_off)
+                        .map_err(|_| if answer.cut_off { FallbackReason::CutOff } else { FallbackReason::Unreadable })?;
+                    return Ok((proposed, Engine::Model { model, tier: Tier::Fast }));
+                }
+                Err(error @ LlmError::TooLarge { .. }) => match shrink.smaller() {
+                    Some(smaller) => shrink = smaller,
+                    None => return Err(reason_of(&error)),
+                },
+                Err(error) => return Err(reason_of(&error)),
+            }
         }
     }
 

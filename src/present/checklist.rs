@@ -27,12 +27,20 @@ const ROOMS: [(usize, usize, usize); 6] = [
 /// The checklist of an analysis.
 pub fn checklist(analysis: &Analysis, view: &View) -> Post {
     let mut message = Message::default();
+    let mut was_cut = false;
     for room in ROOMS {
         let ink = Ink::discord(view.locale, view.now);
         message = compose(analysis, view, room, &ink);
+        was_cut = ink.has_cut();
         if message.fits() {
             break;
         }
+    }
+    if was_cut {
+        message.files.push(File {
+            name: view.file_name("checklist"),
+            text: super::text::text(analysis, view),
+        });
     }
     message.post(Slot::Checklist)
 }
@@ -84,19 +92,14 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
     if let Some(by) = view.superseded_by {
         content.push(ink.bold(&say::superseded(locale, by)));
     }
-    let mut files = Vec::new();
     if ink.has_cut() {
         content.push(format!("✂ {}", say::cut_note(locale)));
-        files.push(File {
-            name: view.file_name("checklist"),
-            text: super::text::text(analysis, view),
-        });
     }
     Message {
         content: content.join("\n"),
         embeds,
         rows: rows(analysis, view),
-        files,
+        ..Message::default()
     }
 }
 
@@ -303,4 +306,80 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
         },
         Row::Buttons(buttons),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::By;
+    use super::super::checks::{analysis, assert_legal, sample, view};
+    use super::*;
+    use crate::incident::Locale;
+
+    #[test]
+    fn steps_with_risk_first() {
+        let mut view = view(Locale::En);
+        view.ticks = vec![Tick {
+            step: 1,
+            by: By {
+                name: "alice".into(),
+                at: view.now,
+            },
+        }];
+        let post = checklist(&analysis(sample()), &view);
+        assert_legal(&post);
+        let embeds = post.payload["embeds"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let text: Vec<&str> = embeds
+            .iter()
+            .flat_map(|embed| [embed["title"].as_str(), embed["description"].as_str()])
+            .flatten()
+            .collect();
+        insta::assert_snapshot!(text.join("\n"), @r"
+        ☑ Next steps
+        ⬜ **1** 🟢 read-only · Count 429 answers from the gateway
+         `kubectl logs deploy/payments-api --since 10m | grep -c ' 429 '`
+        ✅ **2** 🟢 read-only · Compare with the retry rate of the client
+         done: alice, <t:1779764400:t>
+        ⬜ **3** 🟢 read-only · Read the error rate per route for the last hour (standard check)
+        ⬜ **4** 🟡 reversible · Lower retry_max_attempts to 2 in the gateway configuration
+         `kubectl set env deploy/payments-api RETRY_MAX_ATTEMPTS=2`
+         expect: 429s fall within 5 minutes (model's estimate) · undo: kubectl set env deploy/payments-api RETRY_MAX_ATTEMPTS=5
+        ⬜ **5** 🟠 risky · Restart one instance and watch it
+         `kubectl delete pod <current pod>`
+         expect: not known · undo: not known
+        ⬜ **6** 🔴 destructive · Drop the stuck retry queue
+         redis-cli -n 3 FLUSHDB
+         ⚠ **Destroys data or state: not without a named approver (write in the thread who approved it)**
+         expect: not known · undo: not known
+        ⛔ Do not repeat
+        - Raise maximumPoolSize to 40: failed 1x · no effect · INC-0052
+        ✘ Was not it before
+        - Slow database (INC-0041): query times were normal
+        ");
+        let select = &post.payload["components"][0]["components"][0];
+        assert_eq!(select["options"][1]["default"], true);
+        assert_eq!(select["options"][0]["default"], false);
+        assert_eq!(
+            (&select["min_values"], &select["max_values"]),
+            (&0.into(), &6.into())
+        );
+    }
+
+    #[test]
+    fn r18_a_destructive_command_stands_in_no_code() {
+        let mut shown = sample();
+        shown.next_steps.retain(|step| step.needs_approver());
+        for locale in [Locale::En, Locale::Zh] {
+            let post = checklist(&analysis(shown.clone()), &view(locale));
+            let text = post.payload["embeds"][0]["description"]
+                .as_str()
+                .unwrap_or_default();
+            assert!(
+                text.contains("FLUSHDB") && text.contains("⚠") && !text.contains('`'),
+                "{text}"
+            );
+        }
+    }
 }

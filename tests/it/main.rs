@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr)]
 
 mod cases;
+mod discord;
 mod documents;
 mod layers;
 mod llm;

@@ -13,12 +13,14 @@ mod errors;
 mod labels;
 mod record;
 mod requests;
+mod why;
 
 pub use engine::*;
 pub use errors::*;
 pub use labels::*;
 pub use record::*;
 pub use requests::*;
+pub use why::*;
 
 use crate::incident::Locale;
 use jiff::Timestamp;

@@ -422,7 +422,7 @@ fn r0_values() {
         "{\"a\": 1 // }, \"b\": 2}",
         "{service}",
         "12,111",
-        "yes",
+        "yes\nno",
     ] {
         assert!(value(text).is_err(), "{text} was read to {:?}", value(text));
     }
