@@ -197,8 +197,9 @@ fn has_word(source: &str, text: &str) -> bool {
         let after = source
             .get(at + text.len()..)
             .and_then(|text| text.chars().next());
-        !(text.starts_with(in_name) && before.is_some_and(in_name))
-            && !(text.ends_with(in_name) && after.is_some_and(in_name))
+        let begins_inside = text.starts_with(in_name) && before.is_some_and(in_name);
+        let ends_inside = text.ends_with(in_name) && after.is_some_and(in_name);
+        !begins_inside && !ends_inside
     })
 }
 
