@@ -5,6 +5,8 @@
 mod bot;
 mod cases;
 mod discord;
+mod documents;
+mod layers;
 mod llm;
 mod queue;
 mod response_data;
