@@ -884,7 +884,8 @@ proptest! {
         let analysis = analysis(shown);
         let posts = super::all(&analysis, &view);
         prop_assert!(posts.len() <= 4);
-        for post in &posts {
+        let shown_to_one = super::incident_show(Some(&analysis), &view);
+        for post in posts.iter().chain([&shown_to_one]) {
             let faults = faults(post);
             prop_assert!(faults.is_empty(), "{:?}: {faults:?}", post.slot);
             // What was cut is in the file.
