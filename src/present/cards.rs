@@ -15,7 +15,9 @@ use super::payload::{
 use super::progress::{Precedent, precedent_line};
 use super::{CauseState, File, FixState, Post, Slot, View, say};
 use crate::incident::proposal::Risk;
-use crate::incident::{Engine, Grade, IncidentId, Locale, Outcome, Standing, sameness};
+use crate::incident::{
+    Engine, FallbackReason, Grade, IncidentId, Locale, Outcome, Standing, sameness,
+};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Class, Hypothesis, NextStep, Source};
 use std::collections::BTreeMap;
@@ -270,20 +272,22 @@ pub(super) fn verdict_lines(
     }
     let summary = ink.text(&analysis.summary, room.summary);
     if !summary.is_empty() {
-        lines.push(summary);
+        lines.push(format!(
+            "{} {summary}",
+            ink.label(say::only_summary(locale))
+        ));
     }
     let severity = &analysis.severity;
     if severity.by != crate::validation::analysis::SeverityBy::Person {
         let mut line = format!(
-            "{} {} ({})",
+            "{} {}{}",
             ink.label(say::severity_label(locale)),
             severity.severity,
-            say::severity_by(locale, severity.by)
+            say::aside(locale, say::severity_by(locale, severity.by))
         );
         let reason = ink.text(&severity.reason, room.summary / 2);
         if !reason.is_empty() {
-            line.push_str(": ");
-            line.push_str(&reason);
+            line = say::pair(locale, &line, &reason);
         }
         lines.push(line);
     }
@@ -441,7 +445,7 @@ pub(super) fn card(
                 about.extend(cited.at.map(|at| ink.ago(at)));
             }
             about.retain(|part| !part.is_empty());
-            line.push_str(&format!(" ({})", about.join(", ")));
+            line.push_str(&say::aside(locale, &about.join(" · ")));
         }
         lines.push(line);
     }
@@ -570,7 +574,7 @@ fn limits(hypothesis: &Hypothesis, ink: &Ink) -> Vec<String> {
 }
 
 /// What people said about this card.
-fn state_lines(index: usize, view: &View, ink: &Ink) -> Vec<String> {
+pub(super) fn state_lines(index: usize, view: &View, ink: &Ink) -> Vec<String> {
     let locale = view.locale;
     let mut lines = Vec::new();
     match view.cause(index) {
@@ -693,11 +697,26 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
             disabled: false,
         });
     }
-    if matches!(analysis.engine, Engine::Fallback { .. }) && rows.len() < ROWS && !off {
+    if can_try_again(analysis) && rows.len() < ROWS {
         let retry = Button::new(Action::TryAgain { incident }, say::button_try_again(locale));
-        rows.push(Row::Buttons(vec![retry.style(Style::Primary)]));
+        rows.push(Row::Buttons(vec![retry.style(Style::Primary).off(off)]));
     }
     rows
+}
+
+/// A fallback may be asked again, unless it is only provisional.
+fn can_try_again(analysis: &Analysis) -> bool {
+    matches!(
+        &analysis.engine,
+        Engine::Fallback { reason }
+            if !matches!(reason, FallbackReason::StillWaiting | FallbackReason::NotConfigured)
+    )
+}
+
+/// Whether *Try again* has to stand on the checklist: the cards have no row left for it.
+pub(super) fn try_again_elsewhere(analysis: &Analysis) -> bool {
+    let select = usize::from(!choices(analysis, Locale::En).is_empty());
+    can_try_again(analysis) && analysis.hypotheses.len().min(CARDS) + select >= ROWS
 }
 
 fn card_buttons(
@@ -868,7 +887,7 @@ mod tests {
         insta::assert_snapshot!(described(&post), @r"
 
         **Memory** Seen here: some fixes held, some failed (3 here: 2 held, 1 failed, 0 unknown; 1 elsewhere; searched 143, 12 on this service)
-        Intermittent 503s since 02:51, upstream answers 429; the database pool is at 30 %.
+        **In short** Intermittent 503s since 02:51, upstream answers 429; the database pool is at 30 %.
         **Severity** SEV2 (proposed by the model): many checkouts fail, no workaround
         ⚠ Payments: no change without a second pair of eyes
         🩹 Stop the bleeding
@@ -878,7 +897,7 @@ mod tests {
         ▣ FROM MEMORY
         1 · Gateway rate limit on retries
         **WORKED TWICE HERE** · last <t:1778728200:D> · rule score 82 · high
-        **Fix** Lower retry_max_attempts from 5 to 2 and raise the gateway quota (from INC-0041, production, <t:1778728200:R>)
+        **Fix** Lower retry_max_attempts from 5 to 2 and raise the gateway quota (from INC-0041 · production · <t:1778728200:R>)
         **Check** Compare the gateway's 429 rate with the client's retry rate over the last 30 minutes
         **Evidence**
         - **INC-0041** · direct match · held · <t:1778728200:D> · resolved in 41 min
@@ -901,7 +920,7 @@ mod tests {
         4 · Connection pool exhausted
         **FAILED HERE 1x** · last time (<t:1777691400:D>) it failed · rule score 12 · low
         ⚠ contradicted by `DB pool at 30 %` (alice)
-        **Failed fix** Raise maximumPoolSize to 40 (from INC-0052, production, <t:1777691400:R>)
+        **Failed fix** Raise maximumPoolSize to 40 (from INC-0052 · production · <t:1777691400:R>)
         **Check** Read the pool gauge for each instance
         **Evidence**
         - **INC-0052** · direct match · no effect · <t:1777691400:D> · resolved in 41 min
@@ -995,7 +1014,7 @@ mod tests {
         **⚠ rule-based: the model did not answer (429, retry in 61 s)**
         **Memory** Seen here: some fixes held, some failed (3 here: 2 held, 1 failed, 0 unknown; 1 elsewhere; searched 143, 12 on this service)
         Also recalled: INC-0041, INC-0012, INC-0052, INC-0031
-        Intermittent 503s since 02:51, upstream answers 429; the database pool is at 30 %.
+        **In short** Intermittent 503s since 02:51, upstream answers 429; the database pool is at 30 %.
         **Severity** SEV2 (proposed by the model): many checkouts fail, no workaround
         ⚠ Payments: no change without a second pair of eyes
         ❔ Cause not determined

@@ -876,7 +876,7 @@ pub(crate) fn any_view() -> impl Strategy<Value = View> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_was_found_every_message_is_legal(shown in any_shown(), view in any_view()) {
@@ -884,7 +884,8 @@ proptest! {
         let analysis = analysis(shown);
         let posts = super::all(&analysis, &view);
         prop_assert!(posts.len() <= 4);
-        for post in &posts {
+        let shown_to_one = super::incident_show(Some(&analysis), &view);
+        for post in posts.iter().chain([&shown_to_one]) {
             let faults = faults(post);
             prop_assert!(faults.is_empty(), "{:?}: {faults:?}", post.slot);
             // What was cut is in the file.

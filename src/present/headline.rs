@@ -21,6 +21,60 @@ pub fn headline(analysis: &Analysis, view: &View) -> Post {
     post(view, &ink, vec![line])
 }
 
+/// An incident in a few lines, for one person alone (`/incident show`).
+pub fn incident_show(analysis: Option<&Analysis>, view: &View) -> Post {
+    let locale = view.locale;
+    let ink = Ink::discord(locale, view.now);
+    let mut lines = Vec::new();
+    lines.extend(analysis.map(|analysis| deciding_line(analysis, view, &ink)));
+    let mut put = |label: &str, value: String| lines.push(format!("{} {value}", ink.label(label)));
+    if let Some(at) = view.started_at {
+        put(
+            say::since_label(locale),
+            format!("{} {}", ink.day(at), ink.clock(at)),
+        );
+    }
+    let lead = view
+        .lead
+        .as_deref()
+        .map(|lead| ink.text(lead, 60))
+        .unwrap_or_default();
+    put(
+        say::lead_label(locale),
+        if lead.is_empty() {
+            say::nobody_yet(locale).to_owned()
+        } else {
+            lead
+        },
+    );
+    for (index, hypothesis) in analysis
+        .iter()
+        .flat_map(|a| a.hypotheses.iter())
+        .take(4)
+        .enumerate()
+    {
+        let mut parts = vec![format!(
+            "{} · {}",
+            index + 1,
+            ink.text(&hypothesis.title, 120)
+        )];
+        parts.push(say::record(locale, &hypothesis.record));
+        parts.extend(super::cards::state_lines(index, view, &ink));
+        lines.push(format!("- {}", parts.join(" · ")));
+    }
+    if let Some(analysis) = analysis {
+        lines.push(say::steps_done(
+            locale,
+            view.ticks.len(),
+            analysis.next_steps.len(),
+        ));
+    }
+    let mut post = post(view, &ink, lines);
+    post.slot = Slot::Private;
+    super::payload::make_private(&mut post.payload);
+    post
+}
+
 /// `SEV2 · payments-api · intermittent 503s`, without Markdown.
 pub fn title_line(view: &View) -> String {
     let mut parts = vec![view.severity.to_string()];
@@ -280,6 +334,14 @@ mod tests {
             service: "order-service".into(),
             since: at("2026-05-26T02:51:00Z"),
         }];
+        for analysis in [None, Some(&analysis(sample()))] {
+            let post = incident_show(analysis, &view);
+            assert_legal(&post);
+            assert_eq!(
+                (post.slot, &post.payload["flags"]),
+                (Slot::Private, &64.into())
+            );
+        }
         view.back_after = Some((id(41), 3));
         view.lead = Some("alice".into());
         let post = working(&view);

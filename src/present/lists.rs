@@ -28,13 +28,8 @@ pub struct IncidentRow {
     pub at: Timestamp,
 }
 
-/// Past incidents, as found; with `open_in` a select opens one in full.
-pub fn memory_list(
-    incidents: &[PastIncident],
-    open_in: Option<IncidentId>,
-    locale: Locale,
-    now: Timestamp,
-) -> Post {
+/// Past incidents, as found; a select opens one in full.
+pub fn memory_list(incidents: &[PastIncident], locale: Locale, now: Timestamp) -> Post {
     let ink = Ink::discord(locale, now);
     let lines: Vec<String> = incidents
         .iter()
@@ -64,29 +59,24 @@ pub fn memory_list(
         say::empty_memory_list(locale),
         locale,
     );
-    if let Some(incident) = open_in {
-        let mut seen = std::collections::BTreeSet::new();
-        let choices = incidents
-            .iter()
-            .filter(|past| seen.insert(past.id))
-            .map(|past| Choice {
-                value: past.id.number().to_string(),
-                label: past.id.to_string(),
-                description: super::escape::plain(&cut(&past.title, 90)),
-                chosen: false,
-            })
-            .collect();
-        message.rows.push(Row::Select {
-            action: Action::OpenPast {
-                incident,
-                analysis: 0,
-            },
-            placeholder: say::open_past_placeholder(locale).to_owned(),
-            choices,
-            many: false,
-            disabled: false,
-        });
-    }
+    let mut seen = std::collections::BTreeSet::new();
+    let choices = incidents
+        .iter()
+        .filter(|past| seen.insert(past.id))
+        .map(|past| Choice {
+            value: past.id.number().to_string(),
+            label: past.id.to_string(),
+            description: super::escape::plain(&cut(&past.title, 90)),
+            chosen: false,
+        })
+        .collect();
+    message.rows.push(Row::Select {
+        action: Action::OpenMemory,
+        placeholder: say::open_past_placeholder(locale).to_owned(),
+        choices,
+        many: false,
+        disabled: false,
+    });
     message.post(Slot::Private)
 }
 
@@ -291,7 +281,7 @@ mod tests {
             };
             assert_legal(&how_did_it_go(card, "<@1>", "restart", locale));
             for empty in [
-                memory_list(&[], Some(id(1)), locale, at("2026-05-26T03:00:00Z")),
+                memory_list(&[], locale, at("2026-05-26T03:00:00Z")),
                 incident_list(&[], locale, at("2026-05-26T03:00:00Z")),
                 service_list(&[], locale, at("2026-05-26T03:00:00Z")),
             ] {
@@ -311,7 +301,7 @@ mod tests {
                 .zip(1..)
                 .map(|(title, number)| PastIncident::new(id(number), title.clone()))
                 .collect();
-            assert_legal(&memory_list(&past, Some(id(9)), Locale::En, now));
+            assert_legal(&memory_list(&past, Locale::En, now));
             let rows: Vec<IncidentRow> = past
                 .iter()
                 .map(|past| IncidentRow {

@@ -38,7 +38,7 @@ pub use answer::{AnswerView, answer};
 pub use cards::cards;
 pub use checklist::checklist;
 pub use custom_id::{Action, CardRef};
-pub use headline::{headline, working};
+pub use headline::{headline, incident_show, working};
 pub use lists::{
     IncidentRow, error, help, how_did_it_go, incident_list, memory_list, notice, offer_reanalysis,
     private, service_list, still_fixed,

@@ -103,10 +103,7 @@ fn compose(analysis: &Analysis, audience: Audience, view: &View, room: usize) ->
         }
     };
     let mut lines = Vec::new();
-    let line = |label: &str, value: &str| match locale {
-        Locale::En => format!("{label}: {value}"),
-        Locale::Zh => format!("{label}：{value}"),
-    };
+    let line = |label: &str, value: &str| say::pair(locale, label, value);
     let or_unknown = |value: String| {
         if value.is_empty() {
             say::not_known_yet(locale).to_owned()

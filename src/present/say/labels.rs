@@ -222,6 +222,14 @@ pub fn from_incident(locale: Locale, id: crate::incident::IncidentId) -> String 
     }
 }
 
+/// How far the checklist is.
+pub fn steps_done(locale: Locale, done: usize, all: usize) -> String {
+    match locale {
+        Locale::En => format!("{done} of {all} steps done"),
+        Locale::Zh => format!("步骤已完成 {done} / {all}"),
+    }
+}
+
 /// Recalled, but cited by no card.
 pub fn also_recalled(locale: Locale, ids: &str) -> String {
     match locale {

@@ -253,7 +253,7 @@ pub fn help_who_may(locale: Locale) -> &'static str {
             "**Who may**: whoever can write in the channel may analyze, ask, tick and report outcomes. *Manage Threads* (or the responder role): severity, status and lead, approving destructive steps, resolving for others. *Manage Server* (or the administrator role): import, forget, share, settings."
         }
         Locale::Zh => {
-            "**谁可以做什么**：能在频道发言的人都可以分析、提问、勾选和报告结果。*管理子区*（或响应者身份组）：严重级别、状态、负责人，批准破坏性步骤，代他人解决。*管理服务器*（或管理员身份组）：导入、遗忘、共享、设置。"
+            "**谁可以做什么**：能在频道发言的人都可以分析、提问、勾选和报告结果。「管理子区」（或响应者身份组）：严重级别、状态、负责人，批准破坏性步骤，代他人解决。「管理服务器」（或管理员身份组）：导入、遗忘、共享、设置。"
         }
     }
 }
