@@ -34,6 +34,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use reqwest::Client;
 use serde_json::Value;
 use serenity::async_trait;
 use serenity::cache::Settings as CacheSettings;
@@ -111,6 +112,8 @@ impl Default for Patience {
 
 /// How long a life that is told to end may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(6);
+/// Where the library's own requests go: no port, an error at once.
+const NOWHERE: &str = "http://127.0.0.1:0";
 /// How often a life beats its pulse.
 const PULSE: Duration = Duration::from_millis(100);
 
@@ -368,8 +371,8 @@ impl Supervisor {
         self.state.connections() + self.state.resumptions()
     }
 
-    /// The application and the gateway's address. The library would dial Discord's own gateway
-    /// where the address cannot be asked for, so it is not let near it before that works.
+    /// The application and the gateway's address; waits until Discord (or what stands in for it)
+    /// tells them.
     async fn find(&self) -> Result<(u64, String), GatewayError> {
         let rest = &self.config.rest;
         let mut pause = self.config.patience.first_pause;
@@ -482,6 +485,7 @@ impl<'a> Watch<'a> {
         let mut sign = ((0, None, None), Instant::now());
         let mut shard = Instant::now();
         let mut prodded = 0;
+        let mut had_shard = false;
         loop {
             tokio::time::sleep(tick).await;
             let now = Instant::now();
@@ -491,16 +495,17 @@ impl<'a> Watch<'a> {
                 pulse = (beat, now);
                 if prodded > 0 {
                     // It runs again: because the shard has ended, or it was only slow.
-                    if !signs.has_shard() {
+                    if had_shard && !signs.has_shard() {
                         return "its connection was dead";
                     }
                     prodded = 0;
                 }
-            } else if now.duration_since(pulse.1) >= self.patience.stuck {
+            } else if beat > 0 && now.duration_since(pulse.1) >= self.patience.stuck {
                 if prodded >= 3 {
                     return "it is stuck";
                 }
                 prodded += 1;
+                had_shard = signs.has_shard();
                 pulse.1 = now;
                 self.state.connected.store(false, Ordering::Relaxed);
                 tracing::warn!("the gateway's client is stuck and is prodded");
@@ -588,19 +593,18 @@ impl Life {
 
     async fn connect(self) -> End {
         let api = self.rest.api();
-        // Connections belong to a runtime: this one has its own.
-        let Ok(client) = api.client() else {
+        // The library asks for the gateway's address once more, over a connection of its own, and
+        // dials Discord's own gateway where that fails. It is let fail at once, and told instead.
+        let Ok(client) = Client::builder().tls_certs_only([]).build() else {
             return End::Lost("the system's TLS cannot be set up");
         };
-        // Only asked for the gateway's address. Without the limiter, or the other address would
-        // be ignored.
-        let mut http = HttpBuilder::new(api.token())
+        let http = HttpBuilder::new(api.token())
             .client(client)
             .application_id(ApplicationId::new(self.application.max(1)))
-            .ratelimiter_disabled(true);
-        if let Some(url) = api.api_url() {
-            http = http.proxy(url);
-        }
+            .proxy(NOWHERE)
+            // Or the address before would be ignored.
+            .ratelimiter_disabled(true)
+            .build();
         let mut intents = GatewayIntents::GUILDS | GatewayIntents::GUILD_MESSAGES;
         if self.ear.message_content {
             intents |= GatewayIntents::MESSAGE_CONTENT;
@@ -609,7 +613,7 @@ impl Life {
         settings.max_messages = 0;
         settings.cache_users = false;
         let unknown = Unknown(Ear::clone(&self.ear));
-        let built = ClientBuilder::new_with_http(http.build(), intents)
+        let built = ClientBuilder::new_with_http(http, intents)
             .cache_settings(settings)
             .event_handler_arc(self.ear)
             .raw_event_handler(unknown)
@@ -617,7 +621,6 @@ impl Life {
         let Ok(mut client) = built else {
             return End::Lost("it cannot be built");
         };
-        // The library dials Discord's own gateway where its question failed. It is told instead.
         *client.ws_url.lock().await = self.url;
         let manager = Arc::clone(&client.shard_manager);
         *self
