@@ -12,15 +12,16 @@
 //! number that the end of the text may have cut is missing, not shorter.
 
 use serde_json::{Map, Number, Value};
+use std::cell::Cell;
 
 /// Deepest nesting that is read.
 pub(super) const MAX_DEPTH: usize = 64;
 /// Characters of work allowed for each character of text.
-const WORK_PER_CHAR: usize = 24;
+const WORK_PER_CHAR: usize = 10;
 /// Longest key that is looked for, in characters.
-const MAX_KEY: usize = 200;
+const MAX_KEY: usize = 120;
 /// White space and comments that a look ahead crosses, in characters.
-const MAX_LOOK: usize = 2_000;
+const MAX_LOOK: usize = 500;
 
 /// Something that was not plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,7 +148,7 @@ impl Open {
 pub(super) struct Parser<'t> {
     text: &'t [char],
     at: usize,
-    work_left: usize,
+    work_left: Cell<usize>,
     open: Vec<Open>,
     /// Pairs and items read so far in this attempt: tells JSON from a brace in prose.
     pub(super) parts: usize,
@@ -161,7 +162,7 @@ impl<'t> Parser<'t> {
         Self {
             text,
             at: 0,
-            work_left: text.len().saturating_mul(WORK_PER_CHAR) + 10_000,
+            work_left: Cell::new(text.len().saturating_mul(WORK_PER_CHAR) + 10_000),
             open: Vec::new(),
             parts: 0,
             repaired: Repaired::default(),
@@ -789,7 +790,7 @@ impl<'t> Parser<'t> {
         {
             look += 1;
         }
-        self.work_left = self.work_left.saturating_sub(look - at);
+        self.charge(look - at);
         look > at + 1
             && self.text.get(look) == self.text.get(at)
             && self.text.get(self.skip_from(look + 1)) == Some(&':')
@@ -979,7 +980,6 @@ impl<'t> Parser<'t> {
             .text
             .get(after..next)
             .is_some_and(|gap| gap.contains(&'\n'));
-        self.work_left = self.work_left.saturating_sub(next - after);
         let Some(&c) = self.text.get(next) else {
             return true;
         };
@@ -1069,15 +1069,20 @@ impl<'t> Parser<'t> {
         let mut look = at + usize::from(quoted);
         let limit = at + MAX_KEY;
         let mut length = 0usize;
-        self.work_left = self.work_left.saturating_sub(8);
+        self.charge(8);
         while let Some(&c) = self.text.get(look) {
+            if quoted && c == '\\' {
+                look += 2;
+                length += 1;
+                continue;
+            }
             if look > limit {
-                self.work_left = self.work_left.saturating_sub(MAX_KEY);
+                self.charge(MAX_KEY);
                 return false;
             }
             if quoted && closes(opener, c) && c != '\\' {
                 let next = self.skip_from(look + 1);
-                self.work_left = self.work_left.saturating_sub(look - at);
+                self.charge(look - at);
                 return match self.text.get(next) {
                     None => true,
                     Some(':' | '：') => true,
@@ -1096,7 +1101,7 @@ impl<'t> Parser<'t> {
             }
             if !quoted {
                 if matches!(c, ':' | '：') {
-                    self.work_left = self.work_left.saturating_sub(look - at);
+                    self.charge(look - at);
                     return length > 0 && self.text.get(look + 1) != Some(&'/');
                 }
                 if !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | ' ')) {
@@ -1212,13 +1217,19 @@ impl<'t> Parser<'t> {
     }
 
     fn spend(&mut self, work: usize) -> Result<(), Fault> {
-        match self.work_left.checked_sub(work.max(1)) {
+        match self.work_left.get().checked_sub(work.max(1)) {
             Some(left) => {
-                self.work_left = left;
+                self.work_left.set(left);
                 Ok(())
             }
             None => Err(Fault::Tangled),
         }
+    }
+
+    /// Looking ahead costs work, too; the next step fails where none is left.
+    fn charge(&self, work: usize) {
+        self.work_left
+            .set(self.work_left.get().saturating_sub(work));
     }
 
     fn step(&mut self, count: usize) -> Result<(), Fault> {
@@ -1272,12 +1283,17 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
+        self.charge(look - at);
         look
     }
 
     fn comment_end(&self, at: usize, limit: usize) -> Option<usize> {
         let mut look = at + 2;
         while look <= limit {
+            self.charge(1);
+            if self.work_left.get() == 0 {
+                return None;
+            }
             if self.text.get(look)? == &'*' && self.text.get(look + 1) == Some(&'/') {
                 return Some(look + 2);
             }
