@@ -392,69 +392,16 @@ const RULES: &[Rule] = &[
 ];
 
 /// What the rule of vendors' names can't be without.
+#[rustfmt::skip]
 const VENDORS: &[&str] = &[
-    "adafruit",
-    "airtable",
-    "asana",
-    "atlassian",
-    "azure",
-    "beamer",
-    "bitbucket",
-    "bittrex",
-    "cloudflare",
-    "codecov",
-    "cohere",
-    "coinbase",
-    "confluent",
-    "contentful",
-    "datadog",
-    "discord",
-    "drone",
-    "dropbox",
-    "etsy",
-    "fastly",
-    "finicity",
-    "finnhub",
-    "flickr",
-    "freshbooks",
-    "gitter",
-    "gocardless",
-    "heroku",
-    "hubspot",
-    "intercom",
-    "jfrog",
-    "kraken",
-    "kucoin",
-    "launchdarkly",
-    "linkedin",
-    "lob",
-    "looker",
-    "mailchimp",
-    "mailgun",
-    "mapbox",
-    "mattermost",
-    "messagebird",
-    "netlify",
-    "relic",
-    "nytimes",
-    "newyorktimes",
-    "okta",
-    "plaid",
-    "private",
-    "rapidapi",
-    "sendbird",
-    "sentry",
-    "snyk",
-    "sonar",
-    "sourcegraph",
-    "squarespace",
-    "sumo",
-    "travis",
-    "trello",
-    "twitch",
-    "twitter",
-    "yandex",
-    "zendesk",
+    "adafruit", "airtable", "asana", "atlassian", "azure", "beamer", "bitbucket", "bittrex",
+    "cloudflare", "codecov", "cohere", "coinbase", "confluent", "contentful", "datadog", "discord",
+    "drone", "dropbox", "etsy", "fastly", "finicity", "finnhub", "flickr", "freshbooks", "gitter",
+    "gocardless", "heroku", "hubspot", "intercom", "jfrog", "kraken", "kucoin", "launchdarkly",
+    "linkedin", "lob", "looker", "mailchimp", "mailgun", "mapbox", "mattermost", "messagebird",
+    "netlify", "relic", "nytimes", "newyorktimes", "okta", "plaid", "private", "rapidapi",
+    "sendbird", "sentry", "snyk", "sonar", "sourcegraph", "squarespace", "sumo", "travis",
+    "trello", "twitch", "twitter", "yandex", "zendesk",
 ];
 
 struct Compiled {
@@ -568,7 +515,7 @@ fn vendor_value(text: &str, _: &Context<'_>) -> bool {
 fn is_in_a_secret(text: &str, context: &Context<'_>) -> bool {
     /// How far around the value the manifest is looked at, in characters.
     const NEAR: usize = 4_000;
-    if text.len() % 4 != 0 {
+    if !text.len().is_multiple_of(4) {
         return false;
     }
     let before: String = context
@@ -673,40 +620,13 @@ fn password_value(text: &str, context: &Context<'_>) -> bool {
 }
 
 /// Keys whose values name things and open nothing.
+#[rustfmt::skip]
 const NAMES_ONLY: &[&str] = &[
-    "idempotency",
-    "trace",
-    "correlation",
-    "request_id",
-    "requestid",
-    "partition",
-    "cache_key",
-    "cachekey",
-    "primary_key",
-    "foreign_key",
-    "sort_key",
-    "public_key",
-    "publickey",
-    "routing_key",
-    "author",
-    "keyword",
-    "monkey",
-    "tokenizer",
-    "token_type",
-    "secretname",
-    "secret_name",
-    "secretref",
-    "keyref",
-    "secretkeyref",
-    "max_tokens",
-    "token_count",
-    "authority",
-    "key_id",
-    "keyid",
-    "keystore",
-    "token_endpoint",
-    "secretsmanager",
-    "oauth2/",
+    "idempotency", "trace", "correlation", "request_id", "requestid", "partition", "cache_key",
+    "cachekey", "primary_key", "foreign_key", "sort_key", "public_key", "publickey", "routing_key",
+    "author", "keyword", "monkey", "tokenizer", "token_type", "secretname", "secret_name",
+    "secretref", "keyref", "secretkeyref", "max_tokens", "token_count", "authority", "key_id",
+    "keyid", "keystore", "token_endpoint", "secretsmanager", "oauth2/",
 ];
 
 fn secret_value(text: &str, context: &Context<'_>) -> bool {
@@ -756,16 +676,9 @@ fn secret_value(text: &str, context: &Context<'_>) -> bool {
 }
 
 /// Hosts that no mail reaches: accounts on machines, which help the diagnosis.
+#[rustfmt::skip]
 const PRIVATE_DOMAINS: &[&str] = &[
-    "internal",
-    "local",
-    "localdomain",
-    "lan",
-    "corp",
-    "svc",
-    "cluster",
-    "intranet",
-    "home",
+    "internal", "local", "localdomain", "lan", "corp", "svc", "cluster", "intranet", "home",
     "invalid",
 ];
 
@@ -797,19 +710,18 @@ fn is_email(text: &str, context: &Context<'_>) -> bool {
 /// Not the middle of a longer number, word, address, version or path.
 fn separated(text: &str, context: &Context<'_>) -> bool {
     let joins = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == STRUCK;
+    // `1.4532…`, `45-4532…`: the number goes on.
+    let goes_on = |mut outward: std::str::Chars<'_>, signs: &[char]| {
+        outward.next().is_some_and(|c| signs.contains(&c))
+            && outward.next().is_some_and(|c| c.is_ascii_digit())
+    };
+    let reversed: String = context.before.chars().rev().take(2).collect();
+    // A number after a hyphen is a signed one, or the end of a name.
     let before_ok = !context.before.ends_with(joins)
-        && !(context.before.ends_with(['.', '-', '/', ',', '+'])
-            && context.before.chars().rev().nth(1).is_some_and(|c| c.is_ascii_digit()))
-        // -4532…: a signed number; blk_-45…
         && !context.before.ends_with('-')
-        && !context.before.ends_with("0x");
+        && !goes_on(reversed.chars(), &['.', '/', ',', '+']);
     let after_ok = !context.after.starts_with(joins)
-        && !(context.after.starts_with(['.', '-', '/', ':', ','])
-            && context
-                .after
-                .chars()
-                .nth(1)
-                .is_some_and(|c| c.is_ascii_digit()));
+        && !goes_on(context.after.chars(), &['.', '-', '/', ':', ',']);
     let all_same = {
         let mut digits = text.chars().filter(char::is_ascii_digit);
         let first = digits.next();
@@ -856,7 +768,7 @@ fn is_card(text: &str, context: &Context<'_>) -> bool {
             (_, doubled) => doubled,
         })
         .sum();
-    issued && luhn % 10 == 0
+    issued && luhn.is_multiple_of(10)
 }
 
 /// IBAN: the checksum modulo 97 (ISO 13616).
@@ -916,28 +828,10 @@ fn is_ssn(text: &str, context: &Context<'_>) -> bool {
 }
 
 /// What stands before a number that counts something instead of calling somebody.
+#[rustfmt::skip]
 const COUNTS: &[&str] = &[
-    "id",
-    "size",
-    "bytes",
-    "offset",
-    "seq",
-    "ts",
-    "time",
-    "timestamp",
-    "block",
-    "count",
-    "total",
-    "length",
-    "len",
-    "memory",
-    "addr",
-    "nonce",
-    "version",
-    "pid",
-    "tid",
-    "no",
-    "number",
+    "id", "size", "bytes", "offset", "seq", "ts", "time", "timestamp", "block", "count", "total",
+    "length", "len", "memory", "addr", "nonce", "version", "pid", "tid", "no", "number",
 ];
 
 fn is_cn_mobile(text: &str, context: &Context<'_>) -> bool {
@@ -955,7 +849,7 @@ fn is_cn_mobile(text: &str, context: &Context<'_>) -> bool {
         .rev()
         .collect();
     let label = before
-        .trim_end_matches(|c: char| matches!(c, '=' | ':' | ' ' | '"' | '\''))
+        .trim_end_matches(['=', ':', ' ', '"', '\''])
         .rsplit(|c: char| !c.is_ascii_alphabetic())
         .next()
         .unwrap_or_default()
