@@ -559,9 +559,20 @@ static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Without what names one night: pods, addresses, dates, times, percentages.
 fn without_volatile(text: &str) -> Cow<'_, str> {
-    // Each of them holds a digit; most lines of a record hold none.
+    // Most lines of a record hold neither a digit nor, if one, a word that may be volatile.
     if !text.bytes().any(|b| b.is_ascii_digit()) {
         return Cow::Borrowed(text);
+    }
+    let may_hold = text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '-')))
+        .any(|word| word.len() >= 5 && word.bytes().filter(u8::is_ascii_digit).count() >= 2)
+        || text.contains('#')
+        || text.to_ascii_lowercase().contains("build");
+    if !may_hold {
+        return match CLOCK.as_ref() {
+            Some(clock) => clock.replace_all(text, " "),
+            None => Cow::Borrowed(text),
+        };
     }
     let masked = volatile::replace(text, |_| false);
     let mut out = masked.0;

@@ -380,7 +380,8 @@ pub(super) fn mentions(clause: &str) -> Vec<Mention> {
             }
         }
     }
-    for (noun, name) in GAUGES {
+    let gauges = if text.contains('%') { GAUGES } else { &[] };
+    for (noun, name) in gauges {
         if level_of(&text, noun).is_some_and(|level| level >= FULL_FROM)
             && let Some(row) = ROWS.iter().find(|row| row.name == *name)
         {
