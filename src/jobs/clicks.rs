@@ -4,7 +4,7 @@
 use super::duty::{Duty, attempt_key, incident_of, scope_of};
 use super::queue::{Job, JobError};
 use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
-use crate::incident::{FixAttempt, Outcome, Standing, Status};
+use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action, CardRef, Slot};
 use crate::store::{Change, Incident, StoreError};
@@ -252,19 +252,23 @@ pub async fn ask_outcome(duty: &Duty, work: AskOutcome) -> Result<(), JobError> 
     let Some(attempt) = open.filter(|_| incident.status.is_open()) else {
         return Ok(());
     };
-    let asked = say::how_did_it_go(
-        incident.locale,
-        &present::escape::inline(&attempt.fix.by),
-        &present::escape::inline(&attempt.fix.fix),
-    );
-    duty.post_in_thread(
-        &incident,
-        0,
-        &format!("ask/{}", work.attempt),
-        &present::notice(&asked),
-    )
-    .await?;
+    let Some(card) = card_of_attempt(id, &work.attempt) else {
+        return Ok(());
+    };
+    let asked = present::how_did_it_go(card, &attempt.fix.by, &attempt.fix.fix, incident.locale);
+    duty.post_in_thread(&incident, 0, &format!("ask/{}", work.attempt), &asked)
+        .await?;
     Ok(())
+}
+
+/// The card whose buttons an attempt's key stands for.
+fn card_of_attempt(incident: IncidentId, key: &str) -> Option<CardRef> {
+    let (analysis, hypothesis) = key.split_once('/')?;
+    Some(CardRef {
+        incident,
+        analysis: analysis.parse().ok()?,
+        hypothesis: hypothesis.parse().ok()?,
+    })
 }
 
 /// Steps are ticked and unticked; destructive ones by a named approver only (R18).

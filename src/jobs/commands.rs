@@ -312,7 +312,7 @@ pub async fn open_past(
     reply: &Reply,
     who: &Person,
     place: &Place,
-    own: IncidentId,
+    own: Option<IncidentId>,
     chosen: Option<&str>,
 ) {
     let opened = async {
@@ -321,7 +321,10 @@ pub async fn open_past(
             .ok_or(Trouble::UnknownIncident)?;
         let (scope, _) = duty.scope(place).await?;
         let incident = duty.store.incident(&scope, id).await?;
-        let analyses = duty.store.analyses(&scope, own).await.unwrap_or_default();
+        let analyses = match own {
+            Some(own) => duty.store.analyses(&scope, own).await.unwrap_or_default(),
+            None => Vec::new(),
+        };
         let grade = analyses
             .last()
             .and_then(|stored| {
@@ -363,12 +366,21 @@ async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Optio
         (None, Some(incident)) => incident,
         (None, None) => return Err(Trouble::NoIncidentHere.into()),
     };
-    Ok(present::past_incident(
-        &incident.past,
-        None,
-        who.locale,
-        Timestamp::now(),
-    ))
+    let now = Timestamp::now();
+    let stored = duty
+        .store
+        .latest_analysis(&scope_of(&incident), incident.id())
+        .await?;
+    let shown = stored
+        .as_ref()
+        .and_then(|stored| Some((stored, duty.shown(stored)?)));
+    let Some((stored, analysis)) = shown else {
+        // Imported records were never analysed here.
+        return Ok(present::past_incident(&incident.past, None, who.locale, now));
+    };
+    let mut view = duty.view(&incident, stored, &analysis, now).await?;
+    view.locale = who.locale;
+    Ok(present::incident_show(Some(&analysis), &view))
 }
 
 async fn incident_list(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
@@ -426,12 +438,7 @@ async fn memory_search(duty: &Duty, who: &Person, place: &Place, options: &Optio
         Trouble::MemoryDown
     })?;
     let found: Vec<PastIncident> = found.candidates.into_iter().take(MOST_FOUND).collect();
-    Ok(present::memory_list(
-        &found,
-        None,
-        who.locale,
-        Timestamp::now(),
-    ))
+    Ok(present::memory_list(&found, who.locale, Timestamp::now()))
 }
 
 async fn memory_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {

@@ -347,13 +347,18 @@ async fn component(
                 reply: Some(reply.clone()),
             })
         }
+        Action::OpenMemory => {
+            let chosen = values.first().map(String::as_str);
+            commands::open_past(duty, &reply, &who, &place, None, chosen).await;
+            return;
+        }
         Action::OpenPast { incident, .. } => {
             commands::open_past(
                 duty,
                 &reply,
                 &who,
                 &place,
-                incident,
+                Some(incident),
                 values.first().map(String::as_str),
             )
             .await;

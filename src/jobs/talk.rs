@@ -7,11 +7,11 @@ use super::respond::{Models, Reported};
 use super::work::{Evidence, FollowUp, Resolve};
 use crate::discord::{DiscordError, attachments};
 use crate::incident::report::{Attachment, ThreadMessage};
-use crate::incident::{Outcome, Report, Status};
+use crate::incident::{IncidentId, Outcome, Report, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, AnswerView, Slot};
 use crate::response::triage::Said;
-use crate::store::{Change, Incident, Resolution};
+use crate::store::{Change, Incident, Resolution, Scope};
 use jiff::{SignedDuration, Timestamp};
 use std::time::{Duration, Instant};
 
@@ -240,6 +240,7 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
             &[Change::Report(Box::new(report))],
         )
         .await?;
+    offer_reanalysis(duty, &scope, incident.id()).await?;
     match duty
         .rest
         .react(work.place.channel, work.message, "📎")
@@ -252,6 +253,23 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
             | DiscordError::MissingPermission(_),
         ) => {}
         Err(error) => tracing::debug!(reason = error.reason(), "no reaction"),
+    }
+    Ok(())
+}
+
+/// Offers a new run with what was written since the last one; one message, edited in place.
+async fn offer_reanalysis(duty: &Duty, scope: &Scope, id: IncidentId) -> Result<(), JobError> {
+    let incident = duty.store.incident(scope, id).await?;
+    let Some(stored) = duty.store.latest_analysis(scope, id).await? else {
+        return Ok(());
+    };
+    let told = |report: &Report| report.thread.len() + report.attachments.len();
+    let now = incident.report.as_ref().map_or(0, told);
+    let new = now.saturating_sub(told(&stored.case.report));
+    if new > 0 && stored.proposal.is_some() {
+        let offer = present::offer_reanalysis(id, new, incident.locale);
+        duty.post_in_thread(&incident, stored.seq, "offer", &offer)
+            .await?;
     }
     Ok(())
 }
