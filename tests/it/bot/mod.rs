@@ -2,6 +2,7 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod durable;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
@@ -39,11 +40,32 @@ pub struct Given<'a> {
     pub locale: Option<&'a str>,
     /// The rule-based cards are shown as provisional after this; never, where not given.
     pub provisional_after: Option<Duration>,
+    /// Limits; the usual ones, where not given.
+    pub limits: Option<Limits>,
+    /// The bot does not ask for the message-content intent, and has it not.
+    pub without_message_content: bool,
 }
 
 impl Incident {
     /// Starts the stand-in and the bot.
     pub async fn begins(given: Given<'_>) -> Self {
+        let tuning = tuning(given.provisional_after);
+        let mut incident = Self::prepared(given).await;
+        incident.starts_bot(tuning).await;
+        incident
+    }
+
+    /// Starts the bot.
+    pub async fn starts_bot(&mut self, tuning: Tuning) {
+        let app = App::start_tuned(&self.config, tuning)
+            .await
+            .expect("the bot starts");
+        self.discord.gateway().connected().await;
+        self.app = Some(app);
+    }
+
+    /// Starts the stand-in alone; the bot is still to be started.
+    pub async fn prepared(given: Given<'_>) -> Self {
         let discord = Discord::start().await;
         let guild = discord.guild("acme");
         let channel = discord.channel(guild, "incidents");
@@ -51,7 +73,7 @@ impl Incident {
             Some(locale) => discord.member_speaking(guild, "alice", locale),
             None => discord.member(guild, "alice"),
         };
-        discord.set_message_content(true);
+        discord.set_message_content(!given.without_message_content);
         let folder = tempfile::tempdir().expect("a folder for the database");
         let database_url = format!("sqlite://{}", folder.path().join("precedent.db").display());
         remember(&database_url, &guild.to_string(), given.memory).await;
@@ -60,7 +82,7 @@ impl Incident {
             discord: Some(DiscordConfig {
                 token: SecretString::from(discord.token()),
                 api_url: Some(discord.url().to_owned()),
-                message_content: true,
+                message_content: !given.without_message_content,
             }),
             guild: None,
             model: given.model.as_ref().map(|model| ModelConfig {
@@ -71,17 +93,12 @@ impl Incident {
                 capable_model: None,
                 timeout: Duration::from_secs(given.timeout_seconds.max(20)),
             }),
-            limits: Limits::default(),
+            limits: given.limits.unwrap_or_default(),
             log: LogConfig {
                 json: false,
                 filter: "warn".into(),
             },
         };
-        let tuning = tuning(given.provisional_after);
-        let app = App::start_tuned(&config, tuning)
-            .await
-            .expect("the bot starts");
-        discord.gateway().connected().await;
         Self {
             discord,
             model: given.model,
@@ -89,7 +106,7 @@ impl Incident {
             channel,
             alice,
             config,
-            app: Some(app),
+            app: None,
             folder,
         }
     }
