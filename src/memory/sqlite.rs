@@ -145,9 +145,11 @@ impl Sqlite {
             } else {
                 query.limit
             };
-            // Weights of guild, title, symptoms, signatures, cause, rest.
+            // CROSS keeps the words the outer loop: the planner would else look each incident of the
+            // guild up in the index, one search a row. Weights of guild, title, symptoms,
+            // signatures, cause, rest.
             rows = sqlx::query_scalar(concat!(
-                "SELECT incident.id FROM incident_words JOIN incident ON incident.id = incident_words.rowid ",
+                "SELECT incident.id FROM incident_words CROSS JOIN incident ON incident.id = incident_words.rowid ",
                 "WHERE incident_words MATCH $4 AND incident.",
                 recallable!(),
                 " ORDER BY bm25(incident_words, 0.0, 4.0, 2.0, 5.0, 2.0, 1.0), incident.number DESC LIMIT $5"
