@@ -23,6 +23,7 @@ mod log;
 mod memory_status;
 mod quotes;
 pub mod reading;
+mod record;
 mod references;
 pub mod risk;
 pub mod score;
@@ -47,6 +48,8 @@ use log::Log;
 
 /// Most safety notes that are shown.
 const MOST_NOTES: usize = 4;
+/// Most safety notes that are looked at.
+const MOST_NOTES_READ: usize = 16;
 
 /// Checks a proposal against its case: the one way to an [`Analysis`].
 pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
@@ -86,7 +89,10 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     let causes = unconfirmed_causes(case, &ordered, proposal);
     let update = update::checked(&context, &proposal.update, severity.severity, &cited, &causes, &mut log);
     let mut safety_notes = Vec::new();
-    for (index, note) in proposal.safety_notes.iter().enumerate() {
+    if proposal.safety_notes.len() > MOST_NOTES_READ {
+        log.note("R21", "safety_notes", format!("{} more notes", proposal.safety_notes.len() - MOST_NOTES_READ), "");
+    }
+    for (index, note) in proposal.safety_notes.iter().enumerate().take(MOST_NOTES_READ) {
         let at = format!("safety_notes[{index}]");
         let kept = context.claim(note, text::SENTENCE, &cited, Place::Body, &at, &mut log);
         if kept.is_empty() {
@@ -157,7 +163,7 @@ fn unconfirmed_causes(case: &Case, ordered: &hypotheses::Ordered, proposal: &Pro
         .hypotheses
         .iter()
         .map(|hypothesis| hypothesis.title.clone())
-        .chain(proposal.hypotheses.iter().map(|hypothesis| hypothesis.title.clone()))
+        .chain(proposal.hypotheses.iter().take(hypotheses::MOST_READ).map(|hypothesis| text::clean_line(&hypothesis.title, text::TITLE)))
         .chain(case.memory.direct().map(|recalled| recalled.incident.root_cause.clone()))
         .filter(|cause| !cause.trim().is_empty())
         .collect()
