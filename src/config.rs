@@ -247,6 +247,14 @@ impl Config {
     }
 }
 
+/// The named step at which a test wants this process to pause, and the file that says it does.
+#[cfg(debug_assertions)]
+pub fn pause() -> Option<(String, String)> {
+    let value = std::env::var("PRECEDENT_PAUSE").ok()?;
+    let (name, path) = value.split_once('=')?;
+    Some((name.to_owned(), path.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

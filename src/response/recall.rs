@@ -122,7 +122,7 @@ pub fn refine_query(
 }
 
 fn query_tokens(query: &RecallQuery, extra: &str) -> Vec<String> {
-    let service = service_tokens(query.service.as_deref());
+    let service = Names::of(query.service.as_deref());
     let mut seen = HashSet::new();
     let mut telling = Vec::new();
     let mut common = Vec::new();
@@ -134,7 +134,7 @@ fn query_tokens(query: &RecallQuery, extra: &str) -> Vec<String> {
         .chain([extra, query.text.as_str()]);
     for source in sources {
         for token in tokens(&without_volatile(source)) {
-            if is_stop_word(&token) || service.contains(&token) || is_bare_number(&token) {
+            if is_stop_word(&token) || service.tokens.contains(&token) || is_bare_number(&token) {
                 continue;
             }
             if seen.insert(token.clone()) {
@@ -159,25 +159,27 @@ pub struct Prepared {
     /// What it is about, with weights.
     headline: Vec<BTreeMap<String, f64>>,
     /// Kinds of trouble that it affirms.
-    kinds: BTreeSet<&'static str>,
+    kinds: BTreeSet<String>,
     /// Signatures of its lines, each with the status codes of the line.
     lines: Vec<(Vec<String>, BTreeSet<String>)>,
     /// In which lines a word occurs.
     lines_by_word: HashMap<String, Vec<usize>>,
     /// Its own error lines.
     own_signatures: Vec<(Vec<String>, BTreeSet<String>)>,
-    service: HashSet<String>,
+    /// The service at hand, whose name tells nothing.
+    names: Names,
 }
 
 impl RecallQuery {
     /// Makes the report's side of the comparison.
     pub fn prepare(&self) -> Prepared {
-        let service = service_tokens(self.service.as_deref());
-        let bag = bag_of(&self.text, &service).into_keys().collect();
+        let names = Names::of(self.service.as_deref());
+        let bag = bag_of(&self.text, &names);
+        let kinds = kinds_in([&bag]).into_iter().map(str::to_owned).collect();
         let headline = self
             .headline
             .iter()
-            .map(|line| bag_of(line, &service))
+            .map(|line| bag_of(line, &names))
             .filter(|bag| !bag.is_empty())
             .collect();
         let lines: Vec<_> = self
@@ -195,9 +197,9 @@ impl RecallQuery {
             }
         }
         Prepared {
-            bag,
+            bag: bag.into_keys().collect(),
             headline,
-            kinds: kinds_of(self.text.lines()),
+            kinds,
             lines,
             lines_by_word,
             own_signatures: self
@@ -206,7 +208,7 @@ impl RecallQuery {
                 .map(|line| (signature(line), status_codes(line)))
                 .filter(|(words, _)| words.len() >= OWN_SIGNATURE_WORDS)
                 .collect(),
-            service,
+            names,
         }
     }
 }
@@ -244,8 +246,7 @@ impl Prepared {
     }
 
     fn features(&self, incident: &PastIncident) -> Features {
-        let mut names = self.service.clone();
-        names.extend(service_tokens(incident.service.as_deref()));
+        let names = self.names.clone().with(incident.service.as_deref());
         let title = bag_of(&incident.title, &names);
         let symptoms: Vec<_> = incident
             .symptoms
@@ -307,27 +308,15 @@ impl Prepared {
             back.iter().take(best_back).sum::<f64>() / best_back as f64
         };
 
-        let kinds = kinds_of(
-            std::iter::once(incident.title.as_str())
-                .chain(
-                    incident
-                        .symptoms
-                        .iter()
-                        .take(MAX_RECORD_LINES)
-                        .map(String::as_str),
-                )
-                .chain(
-                    incident
-                        .error_signatures
-                        .iter()
-                        .take(MAX_RECORD_LINES)
-                        .map(String::as_str),
-                ),
+        let kinds = kinds_in(
+            [&title, &cause]
+                .into_iter()
+                .chain(&symptoms)
+                .chain(signatures.iter().map(|(_, bag)| bag)),
         );
-        let of_cause = kinds_of([incident.root_cause.as_str()]);
         let shared = kinds
-            .union(&of_cause)
-            .filter(|kind| self.kinds.contains(*kind))
+            .iter()
+            .filter(|kind| self.kinds.contains(**kind))
             .count();
         Features {
             title: (!title.is_empty()).then(|| self.contains(&title)),
@@ -336,9 +325,7 @@ impl Prepared {
             cause: self.contains(&cause),
             back,
             kinds_shared: shared,
-            kinds_apart: shared == 0
-                && !self.kinds.is_empty()
-                && !(kinds.is_empty() && of_cause.is_empty()),
+            kinds_apart: shared == 0 && !self.kinds.is_empty() && !kinds.is_empty(),
             mass,
             shares_signature,
         }
@@ -485,31 +472,83 @@ fn kinds_of<'a>(lines: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'static s
 
 /// Stemmed tokens of a text with their weights; volatile words, stop words, bare numbers and the
 /// names of the services left out; the kinds of trouble that it affirms as tokens of their own.
-fn bag_of(text: &str, names: &HashSet<String>) -> BTreeMap<String, f64> {
+fn bag_of(text: &str, names: &Names) -> BTreeMap<String, f64> {
     let mut bag = BTreeMap::new();
     if text.trim().is_empty() {
         return bag;
     }
-    for token in tokens(&without_volatile(text)) {
-        if is_stop_word(&token) || names.contains(&token) || is_bare_number(&token) {
+    let text = names.without(text);
+    for token in tokens(&without_volatile(&text)) {
+        if is_stop_word(&token) || names.tokens.contains(&token) || is_bare_number(&token) {
             continue;
         }
         let weight = weight(&token);
         bag.insert(stem(&token), weight);
     }
     for kind in kinds_of(text.lines()) {
-        bag.insert(format!("kind:{kind}"), KIND_TOKEN_WEIGHT);
+        bag.insert(format!("{KIND_PREFIX}{kind}"), KIND_TOKEN_WEIGHT);
     }
     bag
 }
 
-const KIND_TOKEN_WEIGHT: f64 = 1.5;
-
-fn service_tokens(service: Option<&str>) -> HashSet<String> {
-    service
-        .map(|name| tokens(name).into_iter().collect())
-        .unwrap_or_default()
+/// Names of services, which tell nothing of the trouble: `dns-gateway` has no trouble with DNS by
+/// being called so.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    spelled: Vec<String>,
+    tokens: HashSet<String>,
 }
+
+impl Names {
+    fn of(service: Option<&str>) -> Self {
+        Self::default().with(service)
+    }
+
+    fn with(mut self, service: Option<&str>) -> Self {
+        if let Some(name) = service.map(str::trim).filter(|name| name.len() > 1) {
+            self.tokens.extend(tokens(name));
+            let spelled = name.to_ascii_lowercase();
+            if !self.spelled.contains(&spelled) {
+                self.spelled.push(spelled);
+            }
+        }
+        self
+    }
+
+    /// A text without these names.
+    fn without<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut out = Cow::Borrowed(text);
+        for name in &self.spelled {
+            let folded = out.to_ascii_lowercase();
+            if !folded.contains(name) {
+                continue;
+            }
+            let mut shorter = String::with_capacity(out.len());
+            let mut end = 0;
+            for (at, found) in folded.match_indices(name.as_str()) {
+                shorter.push_str(out.get(end..at).unwrap_or_default());
+                shorter.push(' ');
+                end = at + found.len();
+            }
+            shorter.push_str(out.get(end..).unwrap_or_default());
+            out = Cow::Owned(shorter);
+        }
+        out
+    }
+}
+
+/// No token holds a colon.
+const KIND_PREFIX: &str = "kind:";
+
+/// The kinds of trouble among the tokens of bags.
+fn kinds_in<'a>(bags: impl IntoIterator<Item = &'a BTreeMap<String, f64>>) -> BTreeSet<&'a str> {
+    bags.into_iter()
+        .flat_map(|bag| bag.keys())
+        .filter_map(|token| token.strip_prefix(KIND_PREFIX))
+        .collect()
+}
+
+const KIND_TOKEN_WEIGHT: f64 = 1.5;
 
 static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -993,8 +1032,8 @@ fn stem(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::incident::{FixAttempt, IncidentId, Outcome, Registry};
-    use crate::response::grade::{ANALOGY_FLOOR, Limits, RECALL_FLOOR, grade};
+    use crate::incident::{IncidentId, Registry};
+    use crate::response::grade::RECALL_FLOOR;
     use crate::response::triage::{Said, triage};
 
     const SERVICE: &str = "shop-api";
@@ -1354,5 +1393,108 @@ mod tests {
             "lowest same {lowest:.2}, highest other {highest:.2}\n{}",
             wrong.join("\n")
         );
+    }
+
+    #[test]
+    fn r5_the_services_name_adds_nothing() {
+        let mut record = PastIncident::new(IncidentId::new(1).expect("not zero"), "dns-cache");
+        record.service = Some("dns-cache".into());
+        let registry = Registry::from_names(["dns-cache"]);
+        let report = Report::from_text("dns-cache");
+        let triage = triage(&report, &registry, &Said::default());
+        assert_eq!(triage.service.as_deref(), Some("dns-cache"));
+        assert_eq!(similarity(&query(&report, &triage), &record).value, 0.0);
+    }
+
+    #[test]
+    fn r5_signatures_that_are_shared_and_that_are_not() {
+        for (report, line, shared) in [
+            (
+                "upstream returned 503 Service Unavailable",
+                "upstream returned 429",
+                false,
+            ),
+            (
+                "网关日志：upstream returned 429 Too Many Requests, route=shop",
+                "upstream returned 429",
+                true,
+            ),
+            ("ERROR: Connection timed out", "Connection timed out", false),
+            (
+                "java.lang.NullPointerException",
+                "java.lang.NullPointerException",
+                false,
+            ),
+            (
+                "HikariPool-2 - Connection is not available, request timed out after 5000ms",
+                "HikariPool-1 - Connection is not available, request timed out after 30000ms",
+                true,
+            ),
+            (
+                "accept EMFILE: too many open files",
+                "EMFILE: too many open files",
+                true,
+            ),
+            (
+                "EMFILE was seen, too many files are open",
+                "EMFILE: too many open files",
+                false,
+            ),
+            (
+                "2026-11-30 02:00:01 ERROR [main] Offset commit failed, the group has already rebalanced",
+                "ERROR c.a.Consumer - Offset commit failed, the group has already rebalanced and assigned the partitions",
+                true,
+            ),
+            ("", "EMFILE: too many open files", false),
+        ] {
+            let record = Record {
+                title: "x",
+                symptoms: &[],
+                signatures: &[],
+                cause: "",
+            };
+            let mut incident = record.incident();
+            incident.error_signatures = vec![line.to_owned()];
+            let similarity = query_of(report, None).prepare().similarity(&incident);
+            assert_eq!(similarity.shares_signature, shared, "{report} | {line}");
+        }
+    }
+
+    #[test]
+    fn the_query_begins_with_what_tells() {
+        let query = query_of(
+            "shop-api is slow since 02:41\nERROR: deadlock detected in shop_orders, SQLSTATE 40P01",
+            None,
+        );
+        assert_eq!(query.service.as_deref(), Some(SERVICE));
+        assert_eq!(query.tokens.first().map(String::as_str), Some("deadlock"));
+        for absent in ["shop-api", "02", "41", "the", "is"] {
+            assert!(
+                !query.tokens.iter().any(|t| t == absent),
+                "{absent}: {:?}",
+                query.tokens
+            );
+        }
+        let long: String = (0..500).map(|n| format!("word{n}x ")).collect();
+        assert!(query_of(&long, None).tokens.len() <= MAX_TOKENS);
+        let distinct: HashSet<&String> = query.tokens.iter().collect();
+        assert_eq!(distinct.len(), query.tokens.len());
+    }
+
+    #[test]
+    fn r23_a_models_triage_widens_the_query() {
+        let narrow = query_of("checkout hangs", None);
+        let wide = refine_query(
+            &narrow,
+            "Deadlock on the orders table",
+            &["checkout takes 20 s".into()],
+            &["ERROR: deadlock detected".into()],
+            "deadlock orders stock",
+        );
+        let value = |query: &RecallQuery| similarity(query, &DEADLOCK.incident());
+        assert!(value(&wide).value > value(&narrow).value);
+        assert!(wide.tokens.iter().any(|token| token == "stock"));
+        // The model's line is no line of the report.
+        assert_eq!(wide.lines, narrow.lines);
     }
 }

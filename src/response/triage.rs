@@ -1298,11 +1298,6 @@ fn impact(read: &Read<'_>) -> Option<String> {
             let share = says_share(clause);
             let trouble = trouble::affirms(clause, TROUBLE_WORDS);
             let nobody = NOBODY.iter().any(|phrase| folded.contains(phrase));
-            let whole = if words_in(clause) >= 4 {
-                clause
-            } else {
-                sentence
-            };
             let score = match (people, share, trouble, nobody) {
                 (true, true, _, _) => 4,
                 (true, _, true, _) => 4,
