@@ -7,18 +7,15 @@
 use crate::config::Config;
 use crate::incident::{Engine, Locale, Registry, Report, Severity, Status};
 use crate::jobs::remember::{self, ImportOptions};
-use crate::jobs::respond::{Models, Recollection, Reported, Responder};
-use crate::llm::Endpoint;
+use crate::jobs::respond::{Models, Recollection, Reported, Responder, redaction_key};
 use crate::memory;
 use crate::present::{self, View, say};
-use crate::response::redact::{self, Key};
+use crate::response::redact;
 use crate::response::triage::Said;
 use crate::store::Store;
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
-use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use std::hash::{BuildHasher, Hasher};
 use std::io::{Read as _, Write};
 use std::path::Path;
 
@@ -44,47 +41,6 @@ pub struct Analyze {
     pub without_memory: bool,
     /// The language; the report's own where not given.
     pub locale: Option<Locale>,
-}
-
-/// The models of a configuration.
-///
-/// # Errors
-///
-/// Where the base URL is no address.
-pub fn models(config: &Config) -> anyhow::Result<Option<Models>> {
-    let Some(model) = &config.model else {
-        return Ok(None);
-    };
-    let endpoint = Endpoint::new(&model.base_url, model.api_key.clone(), model.timeout)
-        .context("the model's endpoint can't be used")?;
-    Ok(Some(Models {
-        endpoint,
-        triage: model.triage_model.clone().unwrap_or_else(|| model.model.clone()),
-        capable: model.capable_model.clone().unwrap_or_else(|| model.model.clone()),
-        main: model.model.clone(),
-        timeout: model.timeout,
-    }))
-}
-
-/// The key of placeholders for secrets: derived from the bot's token, so that a restart keeps equal
-/// secrets equal and nobody else can guess one back; of the process alone where there is no token.
-pub fn redaction_key(config: &Config) -> Key {
-    use sha2::{Digest, Sha256};
-    let mut hash = Sha256::new();
-    hash.update(b"precedent redaction 1");
-    match &config.discord {
-        Some(discord) => hash.update(discord.token.expose_secret().as_bytes()),
-        None => {
-            // The standard library's own per-process randomness.
-            for _ in 0..4 {
-                let state = std::collections::hash_map::RandomState::new();
-                let mut hasher = state.build_hasher();
-                hasher.write_u8(0);
-                hash.update(hasher.finish().to_le_bytes());
-            }
-        }
-    }
-    Key::new(hash.finalize().into())
 }
 
 /// Runs the stages on a file and prints what the bot would post.
@@ -120,7 +76,7 @@ pub async fn analyze(config: &Config, ask: &Analyze, out: &mut (impl Write + Sen
             (Some(store), false) => Recollection::On(memory::Sqlite::new(store.read_pool().clone())),
             (None, false) => Recollection::Down,
         },
-        models: models(config)?,
+        models: Models::configured(config).context("the model's endpoint can't be used")?,
         redaction: redaction_key(config),
     };
     let reported = Reported {

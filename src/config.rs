@@ -236,7 +236,7 @@ impl Config {
             limits,
             log: LogConfig {
                 json,
-                filter: set("RUST_LOG").unwrap_or_else(|| "info,serenity=warn,sqlx=warn,riverqueue=warn".to_owned()),
+                filter: set("RUST_LOG").unwrap_or_else(|| "info,sqlx=warn,riverqueue=warn".to_owned()),
             },
         })
     }

@@ -11,7 +11,7 @@ use super::respond::{Models, Proposed, Read, Reported};
 use super::work::{Analyze, Reanalyze};
 use crate::discord::{DiscordError, FileNote, FileRef, attachments};
 use crate::incident::report::Attachment;
-use crate::incident::{Engine, FallbackReason, Locale, Report, Route, Standing};
+use crate::incident::{Engine, FallbackReason, Locale, Report, Standing};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Post, Precedents, Progress, Slot};
 use crate::response::route::{self, AfterFailure};
@@ -19,6 +19,7 @@ use crate::response::triage::Said;
 use crate::store::{Change, Incident, Measures, NewIncident, Store, StoredAnalysis};
 use crate::validation::Analysis;
 use jiff::Timestamp;
+use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 /// A report becomes an incident.
@@ -70,7 +71,7 @@ pub async fn rerun(duty: &Duty, job: &Job, work: Reanalyze) -> Result<(), JobErr
     }
     let id = incident_of(work.incident)?;
     let guild = work.guild.to_string();
-    let Some(incident) = duty.store.incident_for_job(&guild, id).await? else {
+    let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
         return Err(JobError::never("the incident is gone"));
     };
     let scope = scope_of(&incident);
@@ -278,50 +279,31 @@ async fn analysis(duty: &Duty, incident: Incident, mut read: Read, key: &str, ov
     let started = Instant::now();
     let budget = duty.responder.models.as_ref().map_or(Duration::ZERO, Models::budget);
     let deadline = started + budget;
-    let asked = async {
-        duty.responder.refine(&mut read, deadline).await;
-        let route = duty.responder.route(&read);
-        // The decision is stored before the call (R26).
-        duty.store.begin_analysis(&scope, id, key, &read.case, &route, read.case.now).await?;
+    let mut waiting = Waiting {
+        duty,
+        incident: &incident,
+        seq,
+        read: provisional,
+        patience: Box::pin(tokio::time::sleep(duty.provisional_after)),
+        shown: false,
+    };
+    waiting.while_waiting(duty.responder.refine(&mut read, deadline)).await?;
+    let route = duty.responder.route(&read);
+    // The decision is stored before the call (R26).
+    duty.store.begin_analysis(&scope, id, key, &read.case, &route, read.case.now).await?;
+    if !waiting.shown {
         let progress = Progress {
             memory: Some(Precedents::from(&read.case.memory)),
             route: Some(route.clone()),
-            ..progress.clone()
+            ..progress
         };
-        Ok::<(Route, Progress), JobError>((route, progress))
-    };
-    tokio::pin!(asked);
-    let patience = tokio::time::sleep(duty.provisional_after);
-    tokio::pin!(patience);
-    let mut shown_provisional = false;
-    let (route, progress) = loop {
-        tokio::select! {
-            asked = &mut asked => break asked?,
-            () = &mut patience, if !shown_provisional => {
-                shown_provisional = true;
-                show_provisional(duty, &incident, seq, &provisional).await?;
-            }
-        }
-    };
-    if !shown_provisional {
         let view = progress_view(&incident, &read, seq);
         if let Err(error) = duty.edit(message, &present::progress(&view, &progress)).await {
             tracing::warn!(reason = error.reason(), "progress can't be shown");
         }
     }
-    let proposed = {
-        let answer = duty.responder.propose(&mut read, &route, deadline);
-        tokio::pin!(answer);
-        loop {
-            tokio::select! {
-                answer = &mut answer => break answer,
-                () = &mut patience, if !shown_provisional => {
-                    shown_provisional = true;
-                    show_provisional(duty, &incident, seq, &provisional).await?;
-                }
-            }
-        }
-    };
+    let proposed = waiting.while_waiting(duty.responder.propose(&mut read, &route, deadline)).await?;
+    let shown_provisional = waiting.shown;
     let incident = refined(duty, incident, &read).await?;
     if shown_provisional && duty.is_touched(&incident, seq).await? {
         // Somebody works with the provisional cards: they no longer move.
@@ -330,6 +312,32 @@ async fn analysis(duty: &Duty, incident: Incident, mut read: Read, key: &str, ov
         return settle(duty, incident, seq, &mut read, &proposed).await;
     }
     settle(duty, incident, seq, &mut read, &proposed).await
+}
+
+/// Waiting for a model, with the rule-based cards at hand (R23).
+struct Waiting<'a> {
+    duty: &'a Duty,
+    incident: &'a Incident,
+    seq: u32,
+    read: Read,
+    patience: Pin<Box<tokio::time::Sleep>>,
+    shown: bool,
+}
+
+impl Waiting<'_> {
+    /// Waits for something; where patience ends first, shows the provisional cards, once.
+    async fn while_waiting<T>(&mut self, answer: impl Future<Output = T>) -> Result<T, JobError> {
+        tokio::pin!(answer);
+        loop {
+            tokio::select! {
+                answer = &mut answer => return Ok(answer),
+                () = &mut self.patience, if !self.shown => {
+                    self.shown = true;
+                    show_provisional(self.duty, self.incident, self.seq, &self.read).await?;
+                }
+            }
+        }
+    }
 }
 
 async fn finish_without_model(duty: &Duty, incident: Incident, mut read: Read, key: &str, reason: FallbackReason) -> Result<(), JobError> {
@@ -462,6 +470,17 @@ pub async fn refresh_headline(duty: &Duty, incident: &Incident, post: &Post) {
 }
 
 fn file_trouble(name: &str, note: &FileNote) -> Trouble {
-    let _ = (name, note);
-    Trouble::Unexpected
+    let name = present::escape::inline(name);
+    match *note {
+        FileNote::Beginning { read, of } => Trouble::AttachmentTooLarge { name, read, size: of },
+        FileNote::Ends { beginning, end, of } => Trouble::AttachmentTooLarge {
+            name,
+            read: beginning.saturating_add(end),
+            size: of,
+        },
+        FileNote::Shortened { kept, of } => Trouble::AttachmentTooLarge { name, read: kept, size: of },
+        FileNote::Binary { .. } => Trouble::AttachmentNotText { name },
+        FileNote::Empty => Trouble::AttachmentTooLarge { name, read: 0, size: 0 },
+        FileNote::Foreign | FileNote::Gone | FileNote::Unreachable { .. } => Trouble::AttachmentUnreachable { name },
+    }
 }

@@ -492,10 +492,7 @@ pub fn reporter_id(stored: &str) -> Option<u64> {
 pub fn files(post: &Post) -> Vec<discord::File> {
     post.files
         .iter()
-        .map(|file| discord::File {
-            name: file.name.clone(),
-            bytes: file.text.clone().into_bytes(),
-        })
+        .map(|file| (file.name.clone(), file.text.clone().into_bytes()))
         .collect()
 }
 

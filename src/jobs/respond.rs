@@ -4,12 +4,13 @@
 //! The command line and the bot run the same stages; only the bot posts between them. Each stage
 //! that needs a model or memory has an answer without it, and says so (R23).
 
-use crate::incident::proposal::Proposal;
+use crate::config::Config;
+use crate::incident::proposal::{Proposal, ProposedAnswer};
 use crate::incident::{Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report, Route, Severity, Tier};
 use crate::llm::{self, Endpoint, LlmError, Question, Task};
 use crate::memory;
 use crate::response::fallback::{self, FallbackInput};
-use crate::response::prompt::{self, AnalysisInput, Prompt, Shrink};
+use crate::response::prompt::{self, AnalysisInput, FollowUpInput, Prompt, Shrink};
 use crate::response::recall::RecallQuery;
 use crate::response::redact::{self, Key};
 use crate::response::triage::{self, Said, Triage};
@@ -18,6 +19,8 @@ use crate::store::Measures;
 use crate::validation::analysis::CheckedTriage;
 use crate::validation::{self, Analysis, Case, reading};
 use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, Instant};
 
 /// The models that may be asked.
@@ -36,6 +39,25 @@ pub struct Models {
 }
 
 impl Models {
+    /// The models of a configuration; `None` where none is configured.
+    ///
+    /// # Errors
+    ///
+    /// Where the base URL is no address.
+    pub fn configured(config: &Config) -> Result<Option<Self>, LlmError> {
+        let Some(model) = &config.model else {
+            return Ok(None);
+        };
+        let or_main = |name: &Option<String>| name.clone().unwrap_or_else(|| model.model.clone());
+        Ok(Some(Self {
+            endpoint: Endpoint::new(&model.base_url, model.api_key.clone(), model.timeout)?,
+            triage: or_main(&model.triage_model),
+            capable: or_main(&model.capable_model),
+            main: model.model.clone(),
+            timeout: model.timeout,
+        }))
+    }
+
     /// Longest time for all calls of one analysis: one and a half times that of a call (R23).
     pub fn budget(&self) -> Duration {
         self.timeout.mul_f64(1.5)
@@ -123,7 +145,7 @@ pub struct Proposed {
 impl Responder {
     /// Redacts every text of a report (R22): the one point at the entrance.
     pub fn redact(&self, report: Report) -> Report {
-        let clean = |text: &str| redact::redact(text, &self.redaction).text;
+        let clean = |text: &str| self.redact_text(text);
         Report {
             text: clean(&report.text),
             attachments: report
@@ -144,6 +166,11 @@ impl Responder {
                 })
                 .collect(),
         }
+    }
+
+    /// Redacts one text (R22).
+    pub fn redact_text(&self, text: &str) -> String {
+        redact::redact(text, &self.redaction).text
     }
 
     /// Heuristic triage and the first recall: no model, a few milliseconds.
@@ -411,6 +438,58 @@ impl Responder {
         }
     }
 
+    /// Answers a question about an incident; the rule-based engine where no model does (R23).
+    pub async fn answer(&self, read: &mut Read, question: &str, shown: &[String], deadline: Instant, over_limit: Option<u64>) -> validation::Answer {
+        let (proposed, engine) = match self.ask_question(read, question, shown, deadline, over_limit).await {
+            Ok((proposed, engine)) => (proposed, engine),
+            Err(reason) => (
+                fallback::answer(question, &read.case.report, &read.case.memory, read.case.locale),
+                Engine::Fallback { reason },
+            ),
+        };
+        validation::answer(&read.case, &proposed, engine)
+    }
+
+    async fn ask_question(&self, read: &mut Read, question: &str, shown: &[String], deadline: Instant, over_limit: Option<u64>) -> Result<(ProposedAnswer, Engine), FallbackReason> {
+        let Some(models) = self.models.clone() else {
+            return Err(FallbackReason::NotConfigured);
+        };
+        if let Some(seconds) = over_limit {
+            return Err(FallbackReason::Budget {
+                retry_after_seconds: seconds,
+            });
+        }
+        let mut shrink = Shrink::No;
+        loop {
+            let prompt = prompt::follow_up(
+                &FollowUpInput {
+                    question,
+                    report: &read.case.report,
+                    service: read.case.service.as_deref(),
+                    shown,
+                    memory: &read.case.memory,
+                    locale: read.case.locale,
+                    now: read.case.now,
+                },
+                shrink,
+            );
+            let budget = models.timeout.min(deadline.saturating_duration_since(Instant::now()));
+            let model = models.main.clone();
+            match self.ask(&models, &model, Task::FollowUp, prompt, budget, &mut read.measures).await {
+                Ok(answer) => {
+                    let proposed = reading::follow_up(&answer.text, answer.cut_off)
+                        .map_err(|_| if answer.cut_off { FallbackReason::CutOff } else { FallbackReason::Unreadable })?;
+                    return Ok((proposed, Engine::Model { model, tier: Tier::Fast }));
+                }
+                Err(error @ LlmError::TooLarge { .. }) => match shrink.smaller() {
+                    Some(smaller) => shrink = smaller,
+                    None => return Err(reason_of(&error)),
+                },
+                Err(error) => return Err(reason_of(&error)),
+            }
+        }
+    }
+
     /// What may be shown.
     pub fn validate(&self, read: &mut Read, proposed: &Proposed) -> Analysis {
         let started = Instant::now();
@@ -436,6 +515,26 @@ impl Read {
     pub fn severity(&self) -> Severity {
         self.case.severity.unwrap_or(self.case.severity_proposed)
     }
+}
+
+/// The key of placeholders for secrets: derived from the bot's token, so that a restart keeps equal
+/// secrets equal and nobody else can guess one back; of the process alone where there is no token.
+pub fn redaction_key(config: &Config) -> Key {
+    use sha2::{Digest, Sha256};
+    let mut hash = Sha256::new();
+    hash.update(b"precedent redaction 1");
+    match &config.discord {
+        Some(discord) => hash.update(discord.token.expose_secret().as_bytes()),
+        None => {
+            // The standard library's own per-process randomness.
+            for _ in 0..4 {
+                let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+                hasher.write_u8(0);
+                hash.update(hasher.finish().to_le_bytes());
+            }
+        }
+    }
+    Key::new(hash.finalize().into())
 }
 
 fn took(measures: &mut Measures, stage: &str, started: Instant) {

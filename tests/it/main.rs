@@ -2,7 +2,11 @@
 
 #![allow(clippy::print_stderr)]
 
+mod bot;
 mod cases;
+mod discord;
+mod documents;
+mod layers;
 mod llm;
 mod queue;
 mod response_data;

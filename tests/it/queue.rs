@@ -1,6 +1,6 @@
 //! The durable queue through real SQLite files and real kills.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use futures::FutureExt;
 use jiff::Timestamp;

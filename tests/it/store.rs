@@ -1,6 +1,6 @@
 //! The store, memory and import through real SQLite files.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use jiff::Timestamp;
 use precedent::incident::proposal::Proposal;

@@ -253,7 +253,56 @@ pub fn help_who_may(locale: Locale) -> &'static str {
             "**Who may**: whoever can write in the channel may analyze, ask, tick and report outcomes. *Manage Threads* (or the responder role): severity, status and lead, approving destructive steps, resolving for others. *Manage Server* (or the administrator role): import, forget, share, settings."
         }
         Locale::Zh => {
-            "**谁可以做什么**：能在频道发言的人都可以分析、提问、勾选和报告结果。*管理子区*（或响应者身份组）：严重级别、状态、负责人，批准破坏性步骤，代他人解决。*管理服务器*（或管理员身份组）：导入、遗忘、共享、设置。"
+            "**谁可以做什么**：能在频道发言的人都可以分析、提问、勾选和报告结果。「管理子区」（或响应者身份组）：严重级别、状态、负责人，批准破坏性步骤，代他人解决。「管理服务器」（或管理员身份组）：导入、遗忘、共享、设置。"
         }
+    }
+}
+
+/// Other names of a service.
+pub fn aliases(locale: Locale, names: &str) -> String {
+    match locale {
+        Locale::En => format!("also {names}"),
+        Locale::Zh => format!("别名 {names}"),
+    }
+}
+
+/// High-risk areas of a service.
+pub fn high_risk(locale: Locale, areas: &str) -> String {
+    match locale {
+        Locale::En => format!("high risk: {areas}"),
+        Locale::Zh => format!("高风险：{areas}"),
+    }
+}
+
+/// Environments that are services of their own.
+pub fn apart(locale: Locale, environments: &str) -> String {
+    match locale {
+        Locale::En => format!("kept apart: {environments}"),
+        Locale::Zh => format!("单独区分：{environments}"),
+    }
+}
+
+/// Messages since the last analysis.
+pub fn new_evidence(locale: Locale, messages: usize) -> String {
+    match (locale, messages) {
+        (Locale::En, 1) => "1 new message since the last analysis.".into(),
+        (Locale::En, count) => format!("{count} new messages since the last analysis."),
+        (Locale::Zh, count) => format!("上次分析之后有 {count} 条新消息。"),
+    }
+}
+
+/// Somebody tries a fix; both texts are made safe by the caller.
+pub fn trying(locale: Locale, who: &str, fix: &str) -> String {
+    match locale {
+        Locale::En => format!("🔧 {who} is trying: {fix}"),
+        Locale::Zh => format!("🔧 {who} 正在尝试：{fix}"),
+    }
+}
+
+/// Three fixes failed: people decide (R27).
+pub fn escalated(locale: Locale) -> String {
+    match locale {
+        Locale::En => "⏫ Three fixes have failed here. Bring in someone who knows this service; I keep the record and do not ask the model the same again.".into(),
+        Locale::Zh => "⏫ 此处已有三次修复失败。请找熟悉该服务的人一起处理；我会继续记录，但不再向模型提同样的问题。".into(),
     }
 }
