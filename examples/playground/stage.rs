@@ -6,6 +6,7 @@
 
 use anyhow::Context as _;
 use jiff::{SignedDuration, Timestamp};
+use precedent::app::App;
 use precedent::config::Config;
 use precedent::incident::Service;
 use precedent::jobs::remember::{self, ImportOptions};
@@ -18,6 +19,9 @@ use std::time::Duration;
 
 /// Incidents of our own invention; `days_ago` and `minutes` become times of this run.
 const MEMORY: &str = include_str!("memory.jsonl");
+
+/// Discord's client gives up on an interaction after three seconds; some room for a slow machine.
+const CLIENT_PATIENCE: Duration = Duration::from_millis(3_500);
 
 /// Somebody to act as.
 #[derive(Clone, Debug)]
@@ -83,8 +87,6 @@ impl Stage {
     /// Where the temporary folder or the memory in it can't be written.
     pub async fn set() -> anyhow::Result<Self> {
         let discord = Discord::start().await;
-        // Discord's client gives up on an interaction after three seconds.
-        discord.set_patience(Duration::from_millis(3_500));
         let guild = discord.guild("Lantern Shop");
         let incidents = discord.channel(guild, "incidents");
         let alerts = discord.channel(guild, "alerts");
@@ -137,12 +139,26 @@ impl Stage {
         Config::read(ours, |path| std::fs::read_to_string(path).ok()).context("the configuration has faults")
     }
 
+    /// Starts the bot, and waits until it is connected and its commands are there.
+    ///
+    /// # Errors
+    ///
+    /// What keeps the bot from starting.
+    pub async fn bot(&self, config: &Config) -> anyhow::Result<App> {
+        self.discord.set_patience(Duration::from_secs(60));
+        let app = App::start(config).await?;
+        self.discord.gateway().connected().await;
+        self.discord.commands_registered(self.guild).await;
+        self.discord.set_patience(CLIENT_PATIENCE);
+        Ok(app)
+    }
+
     async fn remember(&self) -> anyhow::Result<()> {
         let now = Timestamp::now();
         let guild = self.guild.to_string();
         let store = Store::open(&self.database_url()).await.context("the sample memory can't be opened")?;
         let lines = sample(now)?;
-        let key = precedent::cli::redaction_key(&self.config(|_| None)?);
+        let key = precedent::jobs::respond::redaction_key(&self.config(|_| None)?);
         let options = ImportOptions {
             now,
             redact: &|text| redact(text, &key).text,
