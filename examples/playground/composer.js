@@ -23,7 +23,7 @@ export class Composer {
     this.panel = el('div', { class: 'command' });
     this.list = el('ul', { class: 'suggestions', role: 'listbox', id: `${id}-list`, 'aria-label': 'Suggestions', hidden: true });
     this.text = el('textarea', {
-      rows: 1, class: 'text', maxlength: 2000, placeholder: `Message ${around.title}, or / for commands`, 'aria-label': `Message ${around.title}`,
+      rows: 1, class: 'text', maxlength: 2000, placeholder: `Message ${around.title}, or type /`, 'aria-label': `Message ${around.title}`,
       role: 'combobox', 'aria-autocomplete': 'list', 'aria-expanded': 'false', 'aria-controls': `${id}-list`, enterkeyhint: 'send',
       on: { input: () => this.typed(), keydown: (event) => this.key(event), blur: () => setTimeout(() => this.hide(), 150) },
     });
@@ -145,7 +145,7 @@ export class Composer {
 
   grow(area) {
     area.style.height = 'auto';
-    area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
+    area.style.height = `${Math.min(area.scrollHeight + area.offsetHeight - area.clientHeight, 200)}px`;
   }
 
   // ---- a command and its options ---------------------------------------------

@@ -36,7 +36,7 @@ export function drawMessage(message, around, follows) {
   follows ? null : el('div', { class: `avatar hue${hue(name)}`, 'aria-hidden': 'true' }, [...name][0]?.toUpperCase() ?? '?'),
   follows ? null : el('div', { class: 'head' },
     el('span', { class: 'name' }, name),
-    message.author.bot ? el('span', { class: 'tag' }, message.webhook_id ? 'HOOK' : 'APP') : null,
+    message.author.bot ? el('span', { class: 'tag' }, message.author.id === around.bot || !message.webhook_id ? 'APP' : 'HOOK') : null,
     el('time', { datetime: message.timestamp, title: at.toString() }, clock)),
   body(message, around),
   el('button', {

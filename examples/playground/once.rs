@@ -1,11 +1,12 @@
 //! One report, without a browser: the channel and its thread as text.
 
-use super::stage::Stage;
+use super::stage::{Person, Stage};
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
 use precedent::app::App;
+use precedent::incident::Locale;
 use serde_json::{Value, json};
-use standin::{ChannelId, Response};
+use standin::{ChannelId, Response, UserId};
 use std::time::Duration;
 
 /// A model may take a minute and a half; a slow one is set with `LLM_TIMEOUT_SECONDS`, at most ten.
@@ -13,7 +14,7 @@ const LONGEST: Duration = Duration::from_secs(20 * 60);
 /// How often the queue is asked whether it is done.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Reports as the first of the people, waits until the bot has nothing left to do, and gives what
+/// Reports as somebody who reads the language, waits until the bot has nothing left to do, and gives what
 /// the channel and the thread show.
 ///
 /// # Errors
@@ -21,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Where the report is refused, or no analysis came.
 pub async fn analyze(stage: &Stage, app: &App, report: &str) -> anyhow::Result<String> {
     let discord = &stage.discord;
-    let reporter = stage.people.first().context("nobody is there to report")?.id;
+    let reporter = reporter(stage, report).context("nobody is there to report")?;
     let asked = discord.try_slash(reporter, stage.incidents, "analyze", json!({"report": report})).map_err(anyhow::Error::msg)?;
     match asked.try_response().await {
         None => bail!("The bot did not answer /analyze in time."),
@@ -29,9 +30,9 @@ pub async fn analyze(stage: &Stage, app: &App, report: &str) -> anyhow::Result<S
         Some(_) => {}
     }
     tokio::time::timeout(LONGEST, done(app)).await.context("the analysis did not end in time")??;
-    let mut text = vec![shown(stage, stage.incidents)];
+    let mut text = vec![shown(stage, stage.incidents, reporter)];
     for thread in discord.threads(stage.incidents) {
-        text.push(shown(stage, thread));
+        text.push(shown(stage, thread, reporter));
     }
     if text.len() < 2 {
         bail!("{}\nNo thread was started.", text.concat());
@@ -52,11 +53,18 @@ async fn done(app: &App) -> anyhow::Result<()> {
     }
 }
 
-fn shown(stage: &Stage, channel: ChannelId) -> String {
-    let reporter = stage.people.first().map(|person| person.id);
+/// Whoever reads the language of the report.
+fn reporter(stage: &Stage, report: &str) -> Option<UserId> {
+    let locale = Locale::of_text(report);
+    let reads = |person: &&Person| Locale::from_discord(person.locale) == locale;
+    let found = stage.people.iter().find(reads).or_else(|| stage.people.first());
+    found.map(|person| person.id)
+}
+
+fn shown(stage: &Stage, channel: ChannelId, viewer: UserId) -> String {
     let name = stage.discord.channel_name(channel).unwrap_or_default();
     let mut text = format!("── {name} {}\n", "─".repeat(60));
-    for post in stage.discord.posts_for(reporter, channel) {
+    for post in stage.discord.posts_for(Some(viewer), channel) {
         let mut lines = Vec::new();
         part(&mut lines, "", &post.content);
         for embed in &post.embeds {

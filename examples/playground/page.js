@@ -60,7 +60,9 @@ async function press(act, key) {
   busy.add(key);
   redraw();
   try {
-    await interact(act);
+    const { answer } = await interact(act);
+    const pane = Object.values(panes).find((one) => one.drawn.has(key.split('/')[0]));
+    if (pane && (answer === 'message' || answer === 'deferred')) follow(pane);
   } catch (problem) {
     notice(problem.message);
   } finally {
@@ -147,6 +149,8 @@ function show(pane, channel) {
   pane.channel = channel;
   pane.drawn.clear();
   pane.fresh = true;
+  pane.follow = false;
+  pane.root.querySelector('.jump').hidden = true;
   pane.root.querySelector('.log').replaceChildren();
   pane.composer = null;
   pane.root.querySelector('.write').replaceChildren();
@@ -154,11 +158,23 @@ function show(pane, channel) {
   const title = names.channel(channel);
   pane.composer = new Composer(pane.root.querySelector('.write'), channel, {
     title: pane === panes.main ? `#${title}` : title,
-    commands, localized, send, upload,
+    commands, localized, upload,
+    send: (act) => { if (act.do === 'say') pane.follow = true; return send(act); },
     people: () => guild.members.map((member) => member.user),
     channels: () => guild.channels,
     roles: () => guild.roles,
-    command: async (act, taken) => { await interact(act); taken(); },
+    command: async (act, taken) => { pane.follow = true; await interact(act); taken(); },
+  });
+}
+
+for (const pane of Object.values(panes)) {
+  const scroll = pane.root.querySelector('.scroll');
+  const jump = pane.root.querySelector('.jump');
+  jump.addEventListener('click', () => { scroll.scrollTop = scroll.scrollHeight; });
+  scroll.addEventListener('scroll', () => {
+    const atEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
+    if (atEnd) jump.hidden = true;
+    else pane.follow = false;
   });
 }
 
@@ -243,11 +259,20 @@ function drawPane(pane) {
   if (pane.fresh && messages.length) {
     pane.fresh = false;
     scroll.scrollTop = pane === panes.thread ? 0 : scroll.scrollHeight;
-  } else if (grew && atEnd) {
+  } else if (grew && (pane.follow || (atEnd && (pane === panes.main || scroll.scrollTop > 0)))) {
     scroll.scrollTop = scroll.scrollHeight;
+  } else if (grew && scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight > 80) {
+    pane.root.querySelector('.jump').hidden = false;
   }
   const last = messages.at(-1);
   if (last) seen.set(pane.channel, last.id);
+}
+
+// Whoever asked for something sees what comes.
+function follow(pane) {
+  const scroll = pane.root.querySelector('.scroll');
+  pane.follow = true;
+  scroll.scrollTop = scroll.scrollHeight;
 }
 
 function drawTyping() {
@@ -292,7 +317,7 @@ function drawBanner() {
   banner.dataset.print = print;
   banner.classList.toggle('small', used);
   banner.replaceChildren(
-    el('p', { class: 'what' }, el('b', {}, 'This is an incident channel with Precedent in it: report what is broken with /analyze, and the bot answers with what worked here before, checked in code before you read it.'), ` ${about.engine}`),
+    el('p', { class: 'what' }, el('b', {}, 'This channel has Precedent in it: report what is broken with /analyze, or click a report below, and it answers with what worked here before.'), ` ${about.engine}`),
     el('div', { class: 'examples' }, ...about.examples.map((example) => el('button', {
       type: 'button', class: 'example', on: { click: (event) => runExample(example, event.currentTarget) },
     }, el('span', { class: 'example-kind' }, example.kind), el('span', { class: 'example-text', lang: example.locale }, example.report)))));
@@ -479,4 +504,4 @@ setInterval(() => { tick(); drawTyping(); }, 5000);
 await refresh();
 listen();
 await route();
-if (matchMedia('(hover: hover)').matches) panes.main.composer.focus();
+if (!matchMedia('(max-width: 700px)').matches) panes.main.composer.focus();

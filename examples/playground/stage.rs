@@ -51,7 +51,7 @@ pub struct Example {
 pub const EXAMPLES: [Example; 3] = [
     Example {
         kind: "Seen before, with a proven fix",
-        report: "payments-api: intermittent 503s since 14:05, about 8 % of card payments fail. Log: UpstreamError: 429 Too Many Requests from card-gateway, retry 3/3 failed. Database pool at 30 %, no deploy today.",
+        report: "payments-api: intermittent 503s since 14:05, about 8 % of card payments fail. Log: UpstreamError: 429 Too Many Requests from card-gateway, retry 3/3 failed. Database pool at 30 %.",
         by: 0,
     },
     Example {
