@@ -5,10 +5,15 @@
 //! events, jobs finish or are left to the next start, the database closes.
 
 use crate::config::{Config, DiscordConfig};
-use crate::discord::{self, Api, ApiError, DiscordError, Gateway, GatewayConfig, GatewayError, GatewayState, Patience, Rest};
+use crate::discord::{
+    self, Api, ApiError, DiscordError, Gateway, GatewayConfig, GatewayError, GatewayState,
+    Patience, Rest,
+};
 use crate::jobs::duty::{Acknowledgements, Duty, Turns};
 use crate::jobs::limits::Limiter;
-use crate::jobs::queue::{Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker};
+use crate::jobs::queue::{
+    Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker,
+};
 use crate::jobs::respond::{Models, Recollection, Responder, redaction_key};
 use crate::jobs::work::Work;
 use crate::jobs::{self, intake};
@@ -25,7 +30,9 @@ use tokio::task::JoinHandle;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// No token.
-    #[error("DISCORD_TOKEN is not set. Set it and start again; `precedent --help` lists what works without.")]
+    #[error(
+        "DISCORD_TOKEN is not set. Set it and start again; `precedent --help` lists what works without."
+    )]
     NoToken,
     /// The database.
     #[error(transparent)]
@@ -94,7 +101,11 @@ impl App {
     /// # Errors
     ///
     /// As [`App::start`].
-    pub async fn start_with(config: &Config, tuning: Tuning, rest: Rest) -> Result<Self, StartError> {
+    pub async fn start_with(
+        config: &Config,
+        tuning: Tuning,
+        rest: Rest,
+    ) -> Result<Self, StartError> {
         let discord = config.discord.as_ref().ok_or(StartError::NoToken)?;
         let store = Store::open(&config.database_url).await?;
         let duty = Duty {
@@ -111,12 +122,23 @@ impl App {
             turns: Arc::new(Turns::default()),
             provisional_after: tuning.provisional_after,
         };
-        let queue = Queue::start(&store, options(&duty, tuning), handler(&duty), undertaker(&duty)).await?;
+        let queue = Queue::start(
+            &store,
+            options(&duty, tuning),
+            handler(&duty),
+            undertaker(&duty),
+        )
+        .await?;
         // Set once, before the first event comes in.
         let _first = duty.queue.set(queue.clone());
         let (stop, stopped) = watch::channel(false);
         let state = Arc::new(GatewayState::default());
-        let gateway = tokio::spawn(run_gateway(gateway_config(config, discord, tuning, rest), duty.clone(), stopped, Arc::clone(&state)));
+        let gateway = tokio::spawn(run_gateway(
+            gateway_config(config, discord, tuning, rest),
+            duty.clone(),
+            stopped,
+            Arc::clone(&state),
+        ));
         Ok(Self {
             duty,
             queue,
@@ -168,7 +190,12 @@ impl App {
     }
 }
 
-fn gateway_config(config: &Config, discord: &DiscordConfig, tuning: Tuning, rest: Rest) -> GatewayConfig {
+fn gateway_config(
+    config: &Config,
+    discord: &DiscordConfig,
+    tuning: Tuning,
+    rest: Rest,
+) -> GatewayConfig {
     GatewayConfig {
         rest,
         guild: config.guild,
@@ -177,7 +204,12 @@ fn gateway_config(config: &Config, discord: &DiscordConfig, tuning: Tuning, rest
     }
 }
 
-async fn run_gateway(config: GatewayConfig, duty: Duty, stopped: watch::Receiver<bool>, state: Arc<GatewayState>) -> Result<(), GatewayError> {
+async fn run_gateway(
+    config: GatewayConfig,
+    duty: Duty,
+    stopped: watch::Receiver<bool>,
+    state: Arc<GatewayState>,
+) -> Result<(), GatewayError> {
     let on: discord::Handler = Arc::new(move |incoming| {
         let duty = duty.clone();
         Box::pin(async move { intake::take(&duty, incoming).await })
@@ -187,9 +219,17 @@ async fn run_gateway(config: GatewayConfig, duty: Duty, stopped: watch::Receiver
 
 fn options(duty: &Duty, tuning: Tuning) -> QueueOptions {
     // The longest model budget of an analysis, and a minute for what stands around it.
-    let longest = duty.responder.models.as_ref().map_or(Duration::ZERO, Models::budget) + Duration::from_secs(60);
+    let longest = duty
+        .responder
+        .models
+        .as_ref()
+        .map_or(Duration::ZERO, Models::budget)
+        + Duration::from_secs(60);
     QueueOptions {
-        time_limits: ["analyze", "reanalyze", "follow_up"].into_iter().map(|kind| (kind.to_owned(), longest)).collect(),
+        time_limits: ["analyze", "reanalyze", "follow_up"]
+            .into_iter()
+            .map(|kind| (kind.to_owned(), longest))
+            .collect(),
         pause: tuning.job_pause,
         ..QueueOptions::default()
     }
@@ -229,7 +269,13 @@ fn undertaker(duty: &Duty) -> Undertaker {
         let duty = duty.clone();
         Box::pin(async move {
             let id = jobs::duty::trouble_id(&letter.command.key);
-            tracing::error!(id, kind = letter.command.kind, attempts = letter.attempts, reason = letter.reason, "a job is given up");
+            tracing::error!(
+                id,
+                kind = letter.command.kind,
+                attempts = letter.attempts,
+                reason = letter.reason,
+                "a job is given up"
+            );
             let Ok(work) = serde_json::from_value::<Work>(letter.command.payload.clone()) else {
                 return Ok(());
             };
@@ -242,7 +288,11 @@ fn undertaker(duty: &Duty) -> Undertaker {
                     Work::FollowUp(work) => work.locale,
                     _ => crate::incident::Locale::En,
                 };
-                duty.tell(reply, &present::error(&Trouble::Unexpected, Some(&id), locale)).await;
+                duty.tell(
+                    reply,
+                    &present::error(&Trouble::Unexpected, Some(&id), locale),
+                )
+                .await;
             }
             Ok(())
         })
@@ -269,14 +319,23 @@ pub async fn check(config: &Config, line: &mut (impl FnMut(bool, String) + Send)
     }
     let declared = discord::names(&discord::declared());
     let handled: Vec<&str> = discord::COMMANDS.to_vec();
-    let same = declared.iter().map(String::as_str).eq(handled.iter().copied());
-    say(same, format!("commands file: {} commands declared", declared.len()));
+    let same = declared
+        .iter()
+        .map(String::as_str)
+        .eq(handled.iter().copied());
+    say(
+        same,
+        format!("commands file: {} commands declared", declared.len()),
+    );
     match &config.discord {
         None => say(false, "token: DISCORD_TOKEN is not set".into()),
         Some(discord) => check_discord(config, discord, &mut say).await,
     }
     match Models::configured(config) {
-        Ok(None) => say(true, "model: none is configured, the rule-based engine answers".into()),
+        Ok(None) => say(
+            true,
+            "model: none is configured, the rule-based engine answers".into(),
+        ),
         Ok(Some(models)) => match models.endpoint.probe(&models.main).await {
             Ok(found) => say(true, format!("model: {found}")),
             Err(error) => say(false, format!("model: {error}")),
@@ -286,8 +345,13 @@ pub async fn check(config: &Config, line: &mut (impl FnMut(bool, String) + Send)
     all
 }
 
-async fn check_discord(config: &Config, discord: &DiscordConfig, say: &mut (impl FnMut(bool, String) + Send)) {
-    let rest = match Api::new(discord.token.clone(), discord.api_url.as_deref()).and_then(Rest::new) {
+async fn check_discord(
+    config: &Config,
+    discord: &DiscordConfig,
+    say: &mut (impl FnMut(bool, String) + Send),
+) {
+    let rest = match Api::new(discord.token.clone(), discord.api_url.as_deref()).and_then(Rest::new)
+    {
         Ok(rest) => rest,
         Err(error) => {
             say(false, format!("token: {error}"));
@@ -297,7 +361,10 @@ async fn check_discord(config: &Config, discord: &DiscordConfig, say: &mut (impl
     match rest.me().await {
         Ok(me) => say(true, format!("token: accepted, the bot is {}", me.name)),
         Err(DiscordError::Unauthorized) => {
-            say(false, "token: Discord does not accept it; copy it again from the developer portal".into());
+            say(
+                false,
+                "token: Discord does not accept it; copy it again from the developer portal".into(),
+            );
             return;
         }
         Err(error) => {
@@ -315,6 +382,9 @@ async fn check_discord(config: &Config, discord: &DiscordConfig, say: &mut (impl
         (Err(error), _) => say(false, format!("intents: {error}")),
     }
     if let Some(guild) = config.guild {
-        say(true, format!("guild: commands are registered to {guild} at once"));
+        say(
+            true,
+            format!("guild: commands are registered to {guild} at once"),
+        );
     }
 }

@@ -106,7 +106,10 @@ fn main() -> ExitCode {
         }
     };
     telemetry::start(&config.log, precedent::discord::LOG_DIRECTIVES);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = writeln!(stderr, "The process can't start its threads: {error}");
@@ -133,7 +136,11 @@ async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
                 let _ = writeln!(out, "{mark} {text}");
             })
             .await;
-            if fine { Ok(()) } else { anyhow::bail!("Something is not in order.") }
+            if fine {
+                Ok(())
+            } else {
+                anyhow::bail!("Something is not in order.")
+            }
         }
         Some(Command::Analyze {
             file,
@@ -158,7 +165,12 @@ async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
             cli::analyze(config, &ask, &mut out, &mut log).await
         }
         Some(Command::Memory {
-            command: MemoryCommand::Import { file, guild, strict },
+            command:
+                MemoryCommand::Import {
+                    file,
+                    guild,
+                    strict,
+                },
         }) => cli::import(config, &file, &guild_or_default(guild), strict, &mut log).await,
         Some(Command::Memory {
             command: MemoryCommand::Export { file, guild },

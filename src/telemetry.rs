@@ -12,10 +12,14 @@ use tracing_subscriber::prelude::*;
 /// directives that no configuration may loosen: below them a library writes what people said.
 pub fn start(config: &LogConfig, always: &[&str]) {
     let held = |filter: &str| {
-        let all: Vec<&str> = std::iter::once(filter).chain(always.iter().copied()).collect();
+        let all: Vec<&str> = std::iter::once(filter)
+            .chain(always.iter().copied())
+            .collect();
         EnvFilter::try_new(all.join(","))
     };
-    let filter = held(&config.filter).or_else(|_| held("info")).unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = held(&config.filter)
+        .or_else(|_| held("info"))
+        .unwrap_or_else(|_| EnvFilter::new("info"));
     let started = if config.json {
         tracing_subscriber::registry()
             .with(filter)

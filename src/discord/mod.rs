@@ -28,7 +28,8 @@ pub use attachments::{FileNote, FileText};
 pub use error::DiscordError;
 pub use gateway::{Gateway, GatewayConfig, GatewayError, GatewayState, Handler, Patience};
 pub use incoming::{
-    FileRef, Gone, Incoming, OptionValue, Options, Person, Place, Reply, SeenMessage, id_at_ms, made_at_ms,
+    FileRef, Gone, Incoming, OptionValue, Options, Person, Place, Reply, SeenMessage, id_at_ms,
+    made_at_ms,
 };
 pub use permission::{BotMay, May, Need};
 pub use rest::{Application, Channel, Me, OwnPost, RESPOND_TIMEOUT, Rest};

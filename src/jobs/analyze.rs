@@ -31,7 +31,9 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     let registry = duty.registry(&guild).await;
     let mut report = work.report.clone();
     for file in &work.files {
-        report.attachments.push(read_file(duty, file, work.who.locale).await);
+        report
+            .attachments
+            .push(read_file(duty, file, work.who.locale).await);
     }
     let said = Said {
         service: work.service.clone(),
@@ -50,7 +52,10 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     };
     // The first read needs no number; it is what the headline says at once.
     let mut read = duty.responder.read(reported).await;
-    let mut incident = duty.store.open_incident(&guild, &opening(&work, &read, now)).await?;
+    let mut incident = duty
+        .store
+        .open_incident(&guild, &opening(&work, &read, now))
+        .await?;
     pause::at("opened").await;
     read.case.incident = Some(incident.id());
     let provisional = duty.responder.fall_back(&read, waiting_reason(duty, &work));
@@ -76,8 +81,15 @@ pub async fn rerun(duty: &Duty, job: &Job, work: Reanalyze) -> Result<(), JobErr
     };
     let scope = scope_of(&incident);
     let attempts = duty.store.attempts(&scope, id).await?;
-    let counted: Vec<_> = attempts.iter().filter(|attempt| !attempt.withdrawn).map(|attempt| attempt.fix.clone()).collect();
-    let refuted = counted.iter().filter(|attempt| attempt.outcome.standing() == Standing::Refuted).count();
+    let counted: Vec<_> = attempts
+        .iter()
+        .filter(|attempt| !attempt.withdrawn)
+        .map(|attempt| attempt.fix.clone())
+        .collect();
+    let refuted = counted
+        .iter()
+        .filter(|attempt| attempt.outcome.standing() == Standing::Refuted)
+        .count();
     let registry = duty.registry(&guild).await;
     let reported = Reported {
         guild,
@@ -94,14 +106,30 @@ pub async fn rerun(duty: &Duty, job: &Job, work: Reanalyze) -> Result<(), JobErr
         attempts: counted,
     };
     let read = duty.responder.read(reported).await;
-    let used_up = route::next_after_failures(u32::try_from(refuted).unwrap_or(u32::MAX)) == AfterFailure::EscalateToPeople;
+    let used_up = route::next_after_failures(u32::try_from(refuted).unwrap_or(u32::MAX))
+        == AfterFailure::EscalateToPeople;
     if used_up {
         // R27: after three failed attempts people decide; the model is not asked the same again.
         let notice = present::notice(&say::escalated(incident.locale));
-        duty.post_in_thread(&incident, 0, "escalated", &notice).await?;
-        return finish_without_model(duty, incident, read, &job.command.key, FallbackReason::AttemptsUsedUp).await;
+        duty.post_in_thread(&incident, 0, "escalated", &notice)
+            .await?;
+        return finish_without_model(
+            duty,
+            incident,
+            read,
+            &job.command.key,
+            FallbackReason::AttemptsUsedUp,
+        )
+        .await;
     }
-    analysis(duty, incident, read, &job.command.key, work.over_limit_seconds).await
+    analysis(
+        duty,
+        incident,
+        read,
+        &job.command.key,
+        work.over_limit_seconds,
+    )
+    .await
 }
 
 /// Where incidents reported here may be seen from: a private thread itself, else the channel.
@@ -147,7 +175,10 @@ fn opening(work: &Analyze, read: &Read, now: Timestamp) -> NewIncident {
 /// Reads an attached file; what was not read is said in a sentence.
 async fn read_file(duty: &Duty, file: &FileRef, locale: Locale) -> Attachment {
     let read = duty.rest.read_file(file, attachments::CAP_BYTES).await;
-    let note = read.note.as_ref().map(|note| say::trouble(locale, &file_trouble(&file.name, note), None));
+    let note = read
+        .note
+        .as_ref()
+        .map(|note| say::trouble(locale, &file_trouble(&file.name, note), None));
     let attachment = Attachment {
         name: file.name.clone(),
         text: read.text,
@@ -158,15 +189,25 @@ async fn read_file(duty: &Duty, file: &FileRef, locale: Locale) -> Attachment {
         attachments: vec![attachment],
         ..Report::default()
     });
-    redacted.attachments.into_iter().next().unwrap_or(Attachment {
-        name: file.name.clone(),
-        text: String::new(),
-        note: String::new(),
-    })
+    redacted
+        .attachments
+        .into_iter()
+        .next()
+        .unwrap_or(Attachment {
+            name: file.name.clone(),
+            text: String::new(),
+            note: String::new(),
+        })
 }
 
 /// The headline: the interaction's answer, else a message of the bot's own.
-async fn headline(duty: &Duty, work: &Analyze, incident: Incident, first: &Analysis, read: &Read) -> Result<Incident, JobError> {
+async fn headline(
+    duty: &Duty,
+    work: &Analyze,
+    incident: Incident,
+    first: &Analysis,
+    read: &Read,
+) -> Result<Incident, JobError> {
     let view = first_view(&incident, first, read);
     let post = present::headline(first, &view);
     let scope = scope_of(&incident);
@@ -174,11 +215,21 @@ async fn headline(duty: &Duty, work: &Analyze, incident: Incident, first: &Analy
     let answered = if expired {
         Err(DiscordError::TokenGone)
     } else {
-        duty.rest.edit_original(&work.reply, &post.edit(), files(&post)).await
+        duty.rest
+            .edit_original(&work.reply, &post.edit(), files(&post))
+            .await
     };
     let posted = match answered {
         Ok(message) => {
-            duty.store.remember_post(&incident, 0, Slot::Headline.word(), work.place.channel, message).await?;
+            duty.store
+                .remember_post(
+                    &incident,
+                    0,
+                    Slot::Headline.word(),
+                    work.place.channel,
+                    message,
+                )
+                .await?;
             Posted {
                 channel: work.place.channel,
                 message,
@@ -186,7 +237,16 @@ async fn headline(duty: &Duty, work: &Analyze, incident: Incident, first: &Analy
         }
         Err(error) if error.is_passing() => return Err(JobError::again(error.to_string())),
         // The person was not acknowledged in time, or 15 minutes are over: with the bot's own token.
-        Err(_) => match duty.post_once(&incident, 0, Slot::Headline.word(), work.place.channel, &post).await {
+        Err(_) => match duty
+            .post_once(
+                &incident,
+                0,
+                Slot::Headline.word(),
+                work.place.channel,
+                &post,
+            )
+            .await
+        {
             Ok(posted) => posted,
             Err(PostError::Discord(error)) if !error.is_passing() => {
                 tracing::warn!(reason = error.reason(), "no headline could be posted");
@@ -196,19 +256,45 @@ async fn headline(duty: &Duty, work: &Analyze, incident: Incident, first: &Analy
         },
     };
     let changed = Change::Headline(Some(posted.message.to_string()));
-    Ok(duty.store.update(&scope, incident.id(), "precedent", Timestamp::now(), &[changed]).await?)
+    Ok(duty
+        .store
+        .update(
+            &scope,
+            incident.id(),
+            "precedent",
+            Timestamp::now(),
+            &[changed],
+        )
+        .await?)
 }
 
 /// The thread from the headline; where there can be none, the channel, and that is said.
-async fn thread(duty: &Duty, work: &Analyze, incident: Incident, read: &Read) -> Result<Incident, JobError> {
+async fn thread(
+    duty: &Duty,
+    work: &Analyze,
+    incident: Incident,
+    read: &Read,
+) -> Result<Incident, JobError> {
     if incident.thread.is_some() {
         return Ok(incident);
     }
-    let Some(message) = incident.headline.as_deref().and_then(|id| id.parse::<u64>().ok()) else {
+    let Some(message) = incident
+        .headline
+        .as_deref()
+        .and_then(|id| id.parse::<u64>().ok())
+    else {
         return Ok(incident);
     };
-    let name = say::thread_name(incident.locale, incident.past.service.as_deref(), &read.title);
-    let thread = match duty.rest.start_thread(work.place.channel, message, &name).await {
+    let name = say::thread_name(
+        incident.locale,
+        incident.past.service.as_deref(),
+        &read.title,
+    );
+    let thread = match duty
+        .rest
+        .start_thread(work.place.channel, message, &name)
+        .await
+    {
         Ok(thread) => thread,
         // A thread started from a message has the message's id.
         Err(DiscordError::ThreadExists) => message,
@@ -216,11 +302,16 @@ async fn thread(duty: &Duty, work: &Analyze, incident: Incident, read: &Read) ->
         Err(error) => {
             tracing::warn!(reason = error.reason(), "no thread could be started");
             let trouble = match error {
-                DiscordError::MissingPermission(name) => Trouble::MissingPermission(name.unwrap_or("Create Public Threads").to_owned()),
+                DiscordError::MissingPermission(name) => {
+                    Trouble::MissingPermission(name.unwrap_or("Create Public Threads").to_owned())
+                }
                 _ => Trouble::NoThread,
             };
             let notice = present::notice(&say::trouble(incident.locale, &trouble, None));
-            match duty.post_once(&incident, 0, "no-thread", work.place.channel, &notice).await {
+            match duty
+                .post_once(&incident, 0, "no-thread", work.place.channel, &notice)
+                .await
+            {
                 Ok(_) | Err(PostError::Discord(_)) => return Ok(incident),
                 Err(error) => return Err(error.into()),
             }
@@ -228,11 +319,25 @@ async fn thread(duty: &Duty, work: &Analyze, incident: Incident, read: &Read) ->
     };
     let scope = scope_of(&incident);
     let changed = Change::Thread(Some(thread.to_string()));
-    Ok(duty.store.update(&scope, incident.id(), "precedent", Timestamp::now(), &[changed]).await?)
+    Ok(duty
+        .store
+        .update(
+            &scope,
+            incident.id(),
+            "precedent",
+            Timestamp::now(),
+            &[changed],
+        )
+        .await?)
 }
 
 fn first_view(incident: &Incident, analysis: &Analysis, read: &Read) -> present::View {
-    let mut view = present::View::new(read.title.clone(), incident.severity.unwrap_or(analysis.severity.severity), incident.locale, Timestamp::now());
+    let mut view = present::View::new(
+        read.title.clone(),
+        incident.severity.unwrap_or(analysis.severity.severity),
+        incident.locale,
+        Timestamp::now(),
+    );
     view.incident = Some(incident.id());
     view.service.clone_from(&incident.past.service);
     view.status = incident.status;
@@ -242,11 +347,20 @@ fn first_view(incident: &Incident, analysis: &Analysis, read: &Read) -> present:
 }
 
 /// The analysis itself: progress, the model or the rules, and what is shown.
-async fn analysis(duty: &Duty, incident: Incident, mut read: Read, key: &str, over_limit: Option<u64>) -> Result<(), JobError> {
+async fn analysis(
+    duty: &Duty,
+    incident: Incident,
+    mut read: Read,
+    key: &str,
+    over_limit: Option<u64>,
+) -> Result<(), JobError> {
     let scope = scope_of(&incident);
     let id = incident.id();
     let route = duty.responder.route(&read);
-    let seq = duty.store.begin_analysis(&scope, id, key, &read.case, &route, read.case.now).await?;
+    let seq = duty
+        .store
+        .begin_analysis(&scope, id, key, &read.case, &route, read.case.now)
+        .await?;
     pause::at("begun").await;
     let stored = duty.store.analysis(&scope, id, seq).await?;
     // The model has answered before the process died: its answer stands.
@@ -273,11 +387,22 @@ async fn analysis(duty: &Duty, incident: Incident, mut read: Read, key: &str, ov
     };
     let provisional = read.clone();
     let view = progress_view(&incident, &read, seq);
-    let message = duty.post_in_thread(&incident, seq, Slot::Analysis.word(), &present::progress(&view, &progress)).await?;
+    let message = duty
+        .post_in_thread(
+            &incident,
+            seq,
+            Slot::Analysis.word(),
+            &present::progress(&view, &progress),
+        )
+        .await?;
     pause::at("progress").await;
 
     let started = Instant::now();
-    let budget = duty.responder.models.as_ref().map_or(Duration::ZERO, Models::budget);
+    let budget = duty
+        .responder
+        .models
+        .as_ref()
+        .map_or(Duration::ZERO, Models::budget);
     let deadline = started + budget;
     let mut waiting = Waiting {
         duty,
@@ -287,10 +412,14 @@ async fn analysis(duty: &Duty, incident: Incident, mut read: Read, key: &str, ov
         patience: Box::pin(tokio::time::sleep(duty.provisional_after)),
         shown: false,
     };
-    waiting.while_waiting(duty.responder.refine(&mut read, deadline)).await?;
+    waiting
+        .while_waiting(duty.responder.refine(&mut read, deadline))
+        .await?;
     let route = duty.responder.route(&read);
     // The decision is stored before the call (R26).
-    duty.store.begin_analysis(&scope, id, key, &read.case, &route, read.case.now).await?;
+    duty.store
+        .begin_analysis(&scope, id, key, &read.case, &route, read.case.now)
+        .await?;
     if !waiting.shown {
         let progress = Progress {
             memory: Some(Precedents::from(&read.case.memory)),
@@ -298,17 +427,25 @@ async fn analysis(duty: &Duty, incident: Incident, mut read: Read, key: &str, ov
             ..progress
         };
         let view = progress_view(&incident, &read, seq);
-        if let Err(error) = duty.edit(message, &present::progress(&view, &progress)).await {
+        if let Err(error) = duty
+            .edit(message, &present::progress(&view, &progress))
+            .await
+        {
             tracing::warn!(reason = error.reason(), "progress can't be shown");
         }
     }
-    let proposed = waiting.while_waiting(duty.responder.propose(&mut read, &route, deadline)).await?;
+    let proposed = waiting
+        .while_waiting(duty.responder.propose(&mut read, &route, deadline))
+        .await?;
     let shown_provisional = waiting.shown;
     let incident = refined(duty, incident, &read).await?;
     if shown_provisional && duty.is_touched(&incident, seq).await? {
         // Somebody works with the provisional cards: they no longer move.
         let next = format!("{key}/model");
-        let seq = duty.store.begin_analysis(&scope, id, &next, &read.case, &route, read.case.now).await?;
+        let seq = duty
+            .store
+            .begin_analysis(&scope, id, &next, &read.case, &route, read.case.now)
+            .await?;
         return settle(duty, incident, seq, &mut read, &proposed).await;
     }
     settle(duty, incident, seq, &mut read, &proposed).await
@@ -340,16 +477,37 @@ impl Waiting<'_> {
     }
 }
 
-async fn finish_without_model(duty: &Duty, incident: Incident, mut read: Read, key: &str, reason: FallbackReason) -> Result<(), JobError> {
+async fn finish_without_model(
+    duty: &Duty,
+    incident: Incident,
+    mut read: Read,
+    key: &str,
+    reason: FallbackReason,
+) -> Result<(), JobError> {
     let scope = scope_of(&incident);
     let route = duty.responder.route(&read);
-    let seq = duty.store.begin_analysis(&scope, incident.id(), key, &read.case, &route, read.case.now).await?;
+    let seq = duty
+        .store
+        .begin_analysis(
+            &scope,
+            incident.id(),
+            key,
+            &read.case,
+            &route,
+            read.case.now,
+        )
+        .await?;
     let proposed = duty.responder.fall_back(&read, reason);
     settle(duty, incident, seq, &mut read, &proposed).await
 }
 
 fn progress_view(incident: &Incident, read: &Read, seq: u32) -> present::View {
-    let mut view = present::View::new(read.title.clone(), incident.severity.unwrap_or_else(|| read.severity()), incident.locale, Timestamp::now());
+    let mut view = present::View::new(
+        read.title.clone(),
+        incident.severity.unwrap_or_else(|| read.severity()),
+        incident.locale,
+        Timestamp::now(),
+    );
     view.incident = Some(incident.id());
     view.analysis = seq;
     view.service.clone_from(&incident.past.service);
@@ -357,14 +515,32 @@ fn progress_view(incident: &Incident, read: &Read, seq: u32) -> present::View {
 }
 
 /// After ten seconds without a model the rule-based cards are shown, named provisional (R23).
-async fn show_provisional(duty: &Duty, incident: &Incident, seq: u32, read: &Read) -> Result<(), JobError> {
+async fn show_provisional(
+    duty: &Duty,
+    incident: &Incident,
+    seq: u32,
+    read: &Read,
+) -> Result<(), JobError> {
     let mut read = read.clone();
-    let proposed = duty.responder.fall_back(&read, FallbackReason::StillWaiting);
+    let proposed = duty
+        .responder
+        .fall_back(&read, FallbackReason::StillWaiting);
     let analysis = duty.responder.validate(&mut read, &proposed);
     store_answer(duty, incident, seq, &read, &proposed, &analysis).await?;
-    let stored = duty.store.analysis(&scope_of(incident), incident.id(), seq).await?;
-    let view = duty.view(incident, &stored, &analysis, Timestamp::now()).await?;
-    duty.post_in_thread(incident, seq, Slot::Analysis.word(), &present::cards(&analysis, &view)).await?;
+    let stored = duty
+        .store
+        .analysis(&scope_of(incident), incident.id(), seq)
+        .await?;
+    let view = duty
+        .view(incident, &stored, &analysis, Timestamp::now())
+        .await?;
+    duty.post_in_thread(
+        incident,
+        seq,
+        Slot::Analysis.word(),
+        &present::cards(&analysis, &view),
+    )
+    .await?;
     Ok(())
 }
 
@@ -380,25 +556,56 @@ async fn refined(duty: &Duty, incident: Incident, read: &Read) -> Result<Inciden
     if changes.is_empty() {
         return Ok(incident);
     }
-    Ok(duty.store.update(&scope_of(&incident), incident.id(), "precedent", Timestamp::now(), &changes).await?)
+    Ok(duty
+        .store
+        .update(
+            &scope_of(&incident),
+            incident.id(),
+            "precedent",
+            Timestamp::now(),
+            &changes,
+        )
+        .await?)
 }
 
 /// Stores the answer, then shows it.
-async fn settle(duty: &Duty, incident: Incident, seq: u32, read: &mut Read, proposed: &Proposed) -> Result<(), JobError> {
+async fn settle(
+    duty: &Duty,
+    incident: Incident,
+    seq: u32,
+    read: &mut Read,
+    proposed: &Proposed,
+) -> Result<(), JobError> {
     let analysis = duty.responder.validate(read, proposed);
     store_answer(duty, &incident, seq, read, proposed, &analysis).await?;
     pause::at("answered").await;
     let proposed_severity = analysis.severity.severity;
-    let incident = if incident.severity_by.is_none() && incident.severity != Some(proposed_severity) {
+    let incident = if incident.severity_by.is_none() && incident.severity != Some(proposed_severity)
+    {
         let change = Change::SeverityProposed(proposed_severity);
-        duty.store.update(&scope_of(&incident), incident.id(), "precedent", Timestamp::now(), &[change]).await?
+        duty.store
+            .update(
+                &scope_of(&incident),
+                incident.id(),
+                "precedent",
+                Timestamp::now(),
+                &[change],
+            )
+            .await?
     } else {
         incident
     };
     show(duty, incident, seq).await
 }
 
-async fn store_answer(duty: &Duty, incident: &Incident, seq: u32, read: &Read, proposed: &Proposed, analysis: &Analysis) -> Result<(), JobError> {
+async fn store_answer(
+    duty: &Duty,
+    incident: &Incident,
+    seq: u32,
+    read: &Read,
+    proposed: &Proposed,
+    analysis: &Analysis,
+) -> Result<(), JobError> {
     let measures: &Measures = &read.measures;
     duty.store
         .finish_analysis(
@@ -422,40 +629,78 @@ pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobEr
     let Some(analysis) = duty.shown(&stored) else {
         return Err(JobError::never("an analysis without an answer"));
     };
-    let view = duty.view(&incident, &stored, &analysis, Timestamp::now()).await?;
-    duty.store.supersede_before(&scope, incident.id(), seq).await?;
-    duty.post_in_thread(&incident, seq, Slot::Analysis.word(), &present::cards(&analysis, &view)).await?;
+    let view = duty
+        .view(&incident, &stored, &analysis, Timestamp::now())
+        .await?;
+    duty.store
+        .supersede_before(&scope, incident.id(), seq)
+        .await?;
+    duty.post_in_thread(
+        &incident,
+        seq,
+        Slot::Analysis.word(),
+        &present::cards(&analysis, &view),
+    )
+    .await?;
     pause::at("cards").await;
-    duty.post_in_thread(&incident, seq, Slot::Checklist.word(), &present::checklist(&analysis, &view)).await?;
+    duty.post_in_thread(
+        &incident,
+        seq,
+        Slot::Checklist.word(),
+        &present::checklist(&analysis, &view),
+    )
+    .await?;
     pause::at("checklist").await;
     if let Some(update) = present::update_post(&analysis, &view) {
-        duty.post_in_thread(&incident, seq, Slot::Update.word(), &update).await?;
+        duty.post_in_thread(&incident, seq, Slot::Update.word(), &update)
+            .await?;
     }
     pause::at("update").await;
     refresh_headline(duty, &incident, &present::headline(&analysis, &view)).await;
     for earlier in earlier_analyses(&duty.store, &incident, seq).await? {
-        duty.refresh(&incident, earlier.seq, &[Slot::Analysis, Slot::Checklist, Slot::Update]).await?;
+        duty.refresh(
+            &incident,
+            earlier.seq,
+            &[Slot::Analysis, Slot::Checklist, Slot::Update],
+        )
+        .await?;
     }
     pause::at("finished").await;
     tracing::info!(incident = %incident.id(), analysis = seq, engine = analysis.engine.word(), corrections = analysis.corrections.len(), "analysis shown");
     Ok(())
 }
 
-async fn earlier_analyses(store: &Store, incident: &Incident, seq: u32) -> Result<Vec<StoredAnalysis>, JobError> {
+async fn earlier_analyses(
+    store: &Store,
+    incident: &Incident,
+    seq: u32,
+) -> Result<Vec<StoredAnalysis>, JobError> {
     let all = store.analyses(&scope_of(incident), incident.id()).await?;
-    Ok(all.into_iter().filter(|analysis| analysis.seq < seq && analysis.proposal.is_some()).collect())
+    Ok(all
+        .into_iter()
+        .filter(|analysis| analysis.seq < seq && analysis.proposal.is_some())
+        .collect())
 }
 
 /// The headline as it is now; where it can't be edited, that is logged and nothing is lost.
 pub async fn refresh_headline(duty: &Duty, incident: &Incident, post: &Post) {
-    let posts = match duty.store.posts_of(&scope_of(incident), incident.id()).await {
+    let posts = match duty
+        .store
+        .posts_of(&scope_of(incident), incident.id())
+        .await
+    {
         Ok(posts) => posts,
         Err(error) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, "the headline can't be found");
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the headline can't be found"
+            );
             return;
         }
     };
-    let found = posts.iter().find(|known| known.analysis == 0 && known.slot == Slot::Headline.word());
+    let found = posts
+        .iter()
+        .find(|known| known.analysis == 0 && known.slot == Slot::Headline.word());
     let posted = found.and_then(|known| {
         Some(Posted {
             channel: known.channel.parse().ok()?,
@@ -472,15 +717,29 @@ pub async fn refresh_headline(duty: &Duty, incident: &Incident, post: &Post) {
 fn file_trouble(name: &str, note: &FileNote) -> Trouble {
     let name = present::escape::inline(name);
     match *note {
-        FileNote::Beginning { read, of } => Trouble::AttachmentTooLarge { name, read, size: of },
+        FileNote::Beginning { read, of } => Trouble::AttachmentTooLarge {
+            name,
+            read,
+            size: of,
+        },
         FileNote::Ends { beginning, end, of } => Trouble::AttachmentTooLarge {
             name,
             read: beginning.saturating_add(end),
             size: of,
         },
-        FileNote::Shortened { kept, of } => Trouble::AttachmentTooLarge { name, read: kept, size: of },
+        FileNote::Shortened { kept, of } => Trouble::AttachmentTooLarge {
+            name,
+            read: kept,
+            size: of,
+        },
         FileNote::Binary { .. } => Trouble::AttachmentNotText { name },
-        FileNote::Empty => Trouble::AttachmentTooLarge { name, read: 0, size: 0 },
-        FileNote::Foreign | FileNote::Gone | FileNote::Unreachable { .. } => Trouble::AttachmentUnreachable { name },
+        FileNote::Empty => Trouble::AttachmentTooLarge {
+            name,
+            read: 0,
+            size: 0,
+        },
+        FileNote::Foreign | FileNote::Gone | FileNote::Unreachable { .. } => {
+            Trouble::AttachmentUnreachable { name }
+        }
     }
 }

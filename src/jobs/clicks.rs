@@ -4,7 +4,7 @@
 use super::duty::{Duty, attempt_key, incident_of, scope_of};
 use super::queue::{Job, JobError};
 use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
-use crate::incident::{FixAttempt, Outcome, Standing, Status};
+use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action, CardRef, Slot};
 use crate::store::{Change, Incident, StoreError};
@@ -27,10 +27,23 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
     };
     let _turn = duty.turns.take(work.guild, card.incident.number()).await;
     // A job that runs again after its process died finds its click recorded.
-    if !duty.store.first_time(&format!("done/{}", job.command.key), Timestamp::now()).await? {
-        return duty.refresh(&incident, card.analysis, &[Slot::Analysis, Slot::Checklist, Slot::Headline]).await;
+    if !duty
+        .store
+        .first_time(&format!("done/{}", job.command.key), Timestamp::now())
+        .await?
+    {
+        return duty
+            .refresh(
+                &incident,
+                card.analysis,
+                &[Slot::Analysis, Slot::Checklist, Slot::Headline],
+            )
+            .await;
     }
-    let stored = duty.store.analysis(&scope_of(&incident), card.incident, card.analysis).await?;
+    let stored = duty
+        .store
+        .analysis(&scope_of(&incident), card.incident, card.analysis)
+        .await?;
     let Some(analysis) = duty.shown(&stored) else {
         return Err(JobError::never("a card without an analysis"));
     };
@@ -45,10 +58,19 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
         }
         _ => attempt(duty, &incident, &action, card, &hypothesis.fix, &work).await?,
     };
-    let Some(incident) = duty.store.incident_of_guild(&incident.guild, incident.id()).await? else {
+    let Some(incident) = duty
+        .store
+        .incident_of_guild(&incident.guild, incident.id())
+        .await?
+    else {
         return Ok(());
     };
-    duty.refresh(&incident, card.analysis, &[Slot::Analysis, Slot::Checklist, Slot::Headline]).await?;
+    duty.refresh(
+        &incident,
+        card.analysis,
+        &[Slot::Analysis, Slot::Checklist, Slot::Headline],
+    )
+    .await?;
     if let Some(seq) = refuted {
         // R27: what failed is told, and the next analysis knows it.
         let again = Work::Reanalyze(Reanalyze {
@@ -84,7 +106,10 @@ async fn find(duty: &Duty, work: &Click, card: CardRef) -> Result<Option<Inciden
         duty.tell(&work.reply, &post).await;
         return Ok(None);
     };
-    let latest = duty.store.latest_analysis(&scope_of(&incident), card.incident).await?;
+    let latest = duty
+        .store
+        .latest_analysis(&scope_of(&incident), card.incident)
+        .await?;
     if latest.is_some_and(|latest| latest.seq > card.analysis && latest.proposal.is_some()) {
         let post = present::error(&Trouble::OldCard, None, work.locale);
         duty.tell(&work.reply, &post).await;
@@ -94,7 +119,13 @@ async fn find(duty: &Duty, work: &Click, card: CardRef) -> Result<Option<Inciden
 }
 
 /// A cause is confirmed or rejected; the same click again takes it back.
-async fn judge(duty: &Duty, incident: &Incident, action: &Action, cause: &str, by: &str) -> Result<(), StoreError> {
+async fn judge(
+    duty: &Duty,
+    incident: &Incident,
+    action: &Action,
+    cause: &str,
+    by: &str,
+) -> Result<(), StoreError> {
     let scope = scope_of(incident);
     let id = incident.id();
     let now = Timestamp::now();
@@ -102,11 +133,17 @@ async fn judge(duty: &Duty, incident: &Incident, action: &Action, cause: &str, b
     let stands = history
         .iter()
         .rev()
-        .find(|event| event.what.starts_with("cause_") && event.detail.get("cause").and_then(|of| of.as_str()) == Some(cause))
+        .find(|event| {
+            event.what.starts_with("cause_")
+                && event.detail.get("cause").and_then(|of| of.as_str()) == Some(cause)
+        })
         .map(|event| event.what.as_str());
     match (action, stands) {
-        (Action::CauseConfirmed(_), Some("cause_confirmed")) | (Action::NotIt(_), Some("cause_rejected")) => {
-            duty.store.withdraw_cause(&scope, id, cause, by, now).await?;
+        (Action::CauseConfirmed(_), Some("cause_confirmed"))
+        | (Action::NotIt(_), Some("cause_rejected")) => {
+            duty.store
+                .withdraw_cause(&scope, id, cause, by, now)
+                .await?;
         }
         (Action::CauseConfirmed(_), _) => {
             duty.store.confirm_cause(&scope, id, cause, by, now).await?;
@@ -120,7 +157,14 @@ async fn judge(duty: &Duty, incident: &Incident, action: &Action, cause: &str, b
 
 /// A fix is tried, or its outcome is said; the same click again takes it back. Gives the number of
 /// the attempt where this click refuted it.
-async fn attempt(duty: &Duty, incident: &Incident, action: &Action, card: CardRef, fix: &str, work: &Click) -> Result<Option<u32>, JobError> {
+async fn attempt(
+    duty: &Duty,
+    incident: &Incident,
+    action: &Action,
+    card: CardRef,
+    fix: &str,
+    work: &Click,
+) -> Result<Option<u32>, JobError> {
     if fix.trim().is_empty() {
         return Ok(None);
     }
@@ -128,15 +172,24 @@ async fn attempt(duty: &Duty, incident: &Incident, action: &Action, card: CardRe
     let id = incident.id();
     let now = Timestamp::now();
     let key = attempt_key(card.analysis, usize::from(card.hypothesis));
-    let known = duty.store.attempts(&scope, id).await?.into_iter().find(|attempt| attempt.key == key);
+    let known = duty
+        .store
+        .attempts(&scope, id)
+        .await?
+        .into_iter()
+        .find(|attempt| attempt.key == key);
     let wanted = outcome_of(action).unwrap_or(Outcome::Unknown);
     let (seq, stands) = match known {
         Some(attempt) if !attempt.withdrawn && attempt.fix.outcome == wanted => {
-            duty.store.withdraw_attempt(&scope, id, attempt.seq, &work.by, now).await?;
+            duty.store
+                .withdraw_attempt(&scope, id, attempt.seq, &work.by, now)
+                .await?;
             return Ok(None);
         }
         Some(attempt) => {
-            duty.store.revise_attempt(&scope, id, attempt.seq, wanted, &work.by, now, None).await?;
+            duty.store
+                .revise_attempt(&scope, id, attempt.seq, wanted, &work.by, now, None)
+                .await?;
             (attempt.seq, wanted)
         }
         None => {
@@ -144,21 +197,40 @@ async fn attempt(duty: &Duty, incident: &Incident, action: &Action, card: CardRe
             attempt.at = Some(now);
             attempt.by.clone_from(&work.by);
             attempt.environment.clone_from(&incident.past.environment);
-            (duty.store.record_attempt(&scope, id, &key, &attempt, now).await?.seq, wanted)
+            (
+                duty.store
+                    .record_attempt(&scope, id, &key, &attempt, now)
+                    .await?
+                    .seq,
+                wanted,
+            )
         }
     };
     if wanted == Outcome::Unknown {
         if incident.status == Status::Investigating {
-            duty.store.update(&scope, id, &work.by, now, &[Change::Status(Status::Fixing)]).await?;
+            duty.store
+                .update(&scope, id, &work.by, now, &[Change::Status(Status::Fixing)])
+                .await?;
         }
-        let said = present::notice(&say::trying(incident.locale, &present::escape::inline(&work.by), &present::escape::inline(fix)));
-        duty.post_in_thread(incident, card.analysis, &format!("trying/{}", work.interaction), &said).await?;
+        let said = present::notice(&say::trying(
+            incident.locale,
+            &present::escape::inline(&work.by),
+            &present::escape::inline(fix),
+        ));
+        duty.post_in_thread(
+            incident,
+            card.analysis,
+            &format!("trying/{}", work.interaction),
+            &said,
+        )
+        .await?;
         let ask = Work::AskOutcome(AskOutcome {
             guild: work.guild,
             incident: id.number(),
             attempt: key,
         });
-        duty.commit_at(&ask, now.checked_add(ASK_AFTER).ok()).await?;
+        duty.commit_at(&ask, now.checked_add(ASK_AFTER).ok())
+            .await?;
     }
     Ok((stands.standing() == Standing::Refuted).then_some(seq))
 }
@@ -166,27 +238,47 @@ async fn attempt(duty: &Duty, incident: &Incident, action: &Action, card: CardRe
 /// How a tried fix went is asked once, where nobody has said it.
 pub async fn ask_outcome(duty: &Duty, work: AskOutcome) -> Result<(), JobError> {
     let id = incident_of(work.incident)?;
-    let Some(incident) = duty.store.incident_of_guild(&work.guild.to_string(), id).await? else {
+    let Some(incident) = duty
+        .store
+        .incident_of_guild(&work.guild.to_string(), id)
+        .await?
+    else {
         return Ok(());
     };
     let attempts = duty.store.attempts(&scope_of(&incident), id).await?;
-    let open = attempts.iter().find(|attempt| attempt.key == work.attempt && !attempt.withdrawn && attempt.fix.outcome == Outcome::Unknown);
+    let open = attempts.iter().find(|attempt| {
+        attempt.key == work.attempt && !attempt.withdrawn && attempt.fix.outcome == Outcome::Unknown
+    });
     let Some(attempt) = open.filter(|_| incident.status.is_open()) else {
         return Ok(());
     };
-    let asked = say::how_did_it_go(
-        incident.locale,
-        &present::escape::inline(&attempt.fix.by),
-        &present::escape::inline(&attempt.fix.fix),
-    );
-    duty.post_in_thread(&incident, 0, &format!("ask/{}", work.attempt), &present::notice(&asked)).await?;
+    let Some(card) = card_of_attempt(id, &work.attempt) else {
+        return Ok(());
+    };
+    let asked = present::how_did_it_go(card, &attempt.fix.by, &attempt.fix.fix, incident.locale);
+    duty.post_in_thread(&incident, 0, &format!("ask/{}", work.attempt), &asked)
+        .await?;
     Ok(())
+}
+
+/// The card whose buttons an attempt's key stands for.
+fn card_of_attempt(incident: IncidentId, key: &str) -> Option<CardRef> {
+    let (analysis, hypothesis) = key.split_once('/')?;
+    Some(CardRef {
+        incident,
+        analysis: analysis.parse().ok()?,
+        hypothesis: hypothesis.parse().ok()?,
+    })
 }
 
 /// Steps are ticked and unticked; destructive ones by a named approver only (R18).
 pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
     duty.acknowledgements.wait(work.click.interaction).await;
-    let Some(Action::Tick { incident: id, analysis: seq }) = Action::parse(&work.click.custom_id) else {
+    let Some(Action::Tick {
+        incident: id,
+        analysis: seq,
+    }) = Action::parse(&work.click.custom_id)
+    else {
         return Err(JobError::never("a list of steps that no version posted"));
     };
     let guild = work.click.guild.to_string();
@@ -207,14 +299,25 @@ pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         let ticked = work.ticked.contains(&place);
         if ticked && step.needs_approver() && !work.may_approve {
-            let stands = duty.store.ticks(&scope, id, seq).await?.iter().any(|tick| tick.step == place && tick.ticked);
+            let stands = duty
+                .store
+                .ticks(&scope, id, seq)
+                .await?
+                .iter()
+                .any(|tick| tick.step == place && tick.ticked);
             refused |= !stands;
             continue;
         }
-        duty.store.tick(&scope, id, seq, place, ticked, &work.click.by, now).await?;
+        duty.store
+            .tick(&scope, id, seq, place, ticked, &work.click.by, now)
+            .await?;
     }
     if refused {
-        let post = present::error(&Trouble::NotAllowed(say::Need::ManageThreads), None, work.click.locale);
+        let post = present::error(
+            &Trouble::NotAllowed(say::Need::ManageThreads),
+            None,
+            work.click.locale,
+        );
         duty.tell(&work.click.reply, &post).await;
     }
     duty.refresh(&incident, seq, &[Slot::Checklist]).await
@@ -223,10 +326,18 @@ pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
 /// An update that was behind its button is posted.
 pub async fn show_update(duty: &Duty, work: Click) -> Result<(), JobError> {
     duty.acknowledgements.wait(work.interaction).await;
-    let Some(Action::ShowUpdate { incident: id, analysis: seq }) = Action::parse(&work.custom_id) else {
+    let Some(Action::ShowUpdate {
+        incident: id,
+        analysis: seq,
+    }) = Action::parse(&work.custom_id)
+    else {
         return Err(JobError::never("a button that no version posted"));
     };
-    let Some(incident) = duty.store.incident_of_guild(&work.guild.to_string(), id).await? else {
+    let Some(incident) = duty
+        .store
+        .incident_of_guild(&work.guild.to_string(), id)
+        .await?
+    else {
         let post = present::error(&Trouble::UnknownIncident, None, work.locale);
         duty.tell(&work.reply, &post).await;
         return Ok(());
@@ -235,10 +346,13 @@ pub async fn show_update(duty: &Duty, work: Click) -> Result<(), JobError> {
     let Some(analysis) = duty.shown(&stored) else {
         return Ok(());
     };
-    let mut view = duty.view(&incident, &stored, &analysis, Timestamp::now()).await?;
+    let mut view = duty
+        .view(&incident, &stored, &analysis, Timestamp::now())
+        .await?;
     view.update_shown = true;
     if let Some(post) = present::update_post(&analysis, &view) {
-        duty.post_in_thread(&incident, seq, Slot::Update.word(), &post).await?;
+        duty.post_in_thread(&incident, seq, Slot::Update.word(), &post)
+            .await?;
     }
     Ok(())
 }

@@ -51,7 +51,10 @@ impl Acknowledgements {
     /// An acknowledgement begins; dropping the sender ends it, whatever became of it.
     pub fn begin(&self, interaction: u64) -> Pending<'_> {
         let (sender, receiver) = watch::channel(false);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(interaction, receiver);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(interaction, receiver);
         Pending {
             all: self,
             interaction,
@@ -61,7 +64,12 @@ impl Acknowledgements {
 
     /// Waits until the acknowledgement is over, if one is under way.
     pub async fn wait(&self, interaction: u64) {
-        let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&interaction).cloned();
+        let waiting = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&interaction)
+            .cloned();
         if let Some(mut waiting) = waiting {
             let over = waiting.wait_for(|done| *done);
             // The sender may be gone already: then it is over as well.
@@ -80,7 +88,11 @@ pub struct Pending<'a> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         self.sender.send_replace(true);
-        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.interaction);
+        self.all
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.interaction);
     }
 }
 
@@ -128,7 +140,9 @@ impl Duty {
         let Some(queue) = self.queue.get() else {
             return Err(StoreError::Unavailable(None));
         };
-        let command = work.command().map_err(|error| StoreError::Invalid(error.to_string()))?;
+        let command = work
+            .command()
+            .map_err(|error| StoreError::Invalid(error.to_string()))?;
         match at {
             None => queue.commit(command).await.map(drop),
             Some(at) => queue.commit_at(command, at).await.map(drop),
@@ -141,7 +155,10 @@ impl Duty {
     /// # Errors
     ///
     /// Those of the database.
-    pub async fn scope(&self, place: &discord::Place) -> Result<(Scope, Option<Incident>), StoreError> {
+    pub async fn scope(
+        &self,
+        place: &discord::Place,
+    ) -> Result<(Scope, Option<Incident>), StoreError> {
         let guild = place.guild.to_string();
         let channel = place.channel.to_string();
         if place.thread || !place.known {
@@ -162,7 +179,10 @@ impl Duty {
         match self.store.services(guild).await {
             Ok(registry) => registry,
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "services can't be read");
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "services can't be read"
+                );
                 Registry::default()
             }
         }
@@ -179,10 +199,21 @@ impl Duty {
     /// # Errors
     ///
     /// Those of the database.
-    pub async fn view(&self, incident: &Incident, stored: &StoredAnalysis, analysis: &Analysis, now: Timestamp) -> Result<View, StoreError> {
+    pub async fn view(
+        &self,
+        incident: &Incident,
+        stored: &StoredAnalysis,
+        analysis: &Analysis,
+        now: Timestamp,
+    ) -> Result<View, StoreError> {
         let scope = scope_of(incident);
         let id = incident.id();
-        let mut view = View::new(incident.past.title.clone(), incident.severity.unwrap_or(analysis.severity.severity), incident.locale, now);
+        let mut view = View::new(
+            incident.past.title.clone(),
+            incident.severity.unwrap_or(analysis.severity.severity),
+            incident.locale,
+            now,
+        );
         view.incident = Some(id);
         view.analysis = stored.seq;
         view.service.clone_from(&incident.past.service);
@@ -198,7 +229,11 @@ impl Duty {
             .map(|file| file.note.clone())
             .filter(|note| !note.is_empty())
             .collect();
-        let later = self.store.latest_analysis(&scope, id).await?.filter(|latest| latest.seq > stored.seq && latest.proposal.is_some());
+        let later = self
+            .store
+            .latest_analysis(&scope, id)
+            .await?
+            .filter(|latest| latest.seq > stored.seq && latest.proposal.is_some());
         view.superseded_by = later.map(|latest| latest.seq);
         view.ticks = self
             .store
@@ -208,7 +243,10 @@ impl Duty {
             .filter(|tick| tick.ticked)
             .map(|tick| present::Tick {
                 step: usize::try_from(tick.step).unwrap_or(usize::MAX),
-                by: By { name: tick.by, at: tick.at },
+                by: By {
+                    name: tick.by,
+                    at: tick.at,
+                },
             })
             .collect();
         let attempts = self.store.attempts(&scope, id).await?;
@@ -238,7 +276,11 @@ impl Duty {
                 history
                     .iter()
                     .rev()
-                    .find(|event| event.what.starts_with("cause_") && event.detail.get("cause").and_then(|cause| cause.as_str()) == Some(hypothesis.title.as_str()))
+                    .find(|event| {
+                        event.what.starts_with("cause_")
+                            && event.detail.get("cause").and_then(|cause| cause.as_str())
+                                == Some(hypothesis.title.as_str())
+                    })
                     .map_or(CauseState::Open, |event| {
                         let by = By {
                             name: event.by.clone(),
@@ -263,9 +305,19 @@ impl Duty {
     pub async fn is_touched(&self, incident: &Incident, seq: u32) -> Result<bool, StoreError> {
         let (scope, id) = (scope_of(incident), incident.id());
         let prefix = format!("{seq}/");
-        let tried = self.store.attempts(&scope, id).await?.iter().any(|attempt| attempt.key.starts_with(&prefix));
+        let tried = self
+            .store
+            .attempts(&scope, id)
+            .await?
+            .iter()
+            .any(|attempt| attempt.key.starts_with(&prefix));
         let ticked = !self.store.tick_history(&scope, id, seq).await?.is_empty();
-        let judged = self.store.history(&scope, id).await?.iter().any(|event| event.what.starts_with("cause_"));
+        let judged = self
+            .store
+            .history(&scope, id)
+            .await?
+            .iter()
+            .any(|event| event.what.starts_with("cause_"));
         Ok(tried || ticked || judged)
     }
 
@@ -274,7 +326,14 @@ impl Duty {
     /// # Errors
     ///
     /// [`PostError`]: by what the caller can do.
-    pub async fn post_once(&self, incident: &Incident, analysis: u32, slot: &str, channel: u64, post: &Post) -> Result<Posted, PostError> {
+    pub async fn post_once(
+        &self,
+        incident: &Incident,
+        analysis: u32,
+        slot: &str,
+        channel: u64,
+        post: &Post,
+    ) -> Result<Posted, PostError> {
         let key = PostKey::new(incident.guild.as_str(), incident.id(), analysis, slot);
         let intended = self.store.intend_post(&key, &channel.to_string()).await?;
         if let Some(message) = intended.already.as_deref().and_then(|id| id.parse().ok()) {
@@ -309,7 +368,10 @@ impl Duty {
         let own = self.rest.recent_own(channel, RECENT).await.ok()?;
         let wanted = custom_ids(&post.payload);
         own.into_iter()
-            .find(|seen| seen.nonce.as_deref() == Some(nonce) || (!wanted.is_empty() && seen.custom_ids == wanted))
+            .find(|seen| {
+                seen.nonce.as_deref() == Some(nonce)
+                    || (!wanted.is_empty() && seen.custom_ids == wanted)
+            })
             .map(|seen| seen.id)
     }
 
@@ -319,18 +381,36 @@ impl Duty {
     /// # Errors
     ///
     /// [`PostError`] where it can be posted nowhere.
-    pub async fn post_in_thread(&self, incident: &Incident, analysis: u32, slot: &str, post: &Post) -> Result<Posted, PostError> {
-        let thread = incident.thread.as_deref().and_then(|id| id.parse::<u64>().ok());
-        let parent = incident.parent_channel.as_deref().unwrap_or(&incident.channel).parse::<u64>().ok();
+    pub async fn post_in_thread(
+        &self,
+        incident: &Incident,
+        analysis: u32,
+        slot: &str,
+        post: &Post,
+    ) -> Result<Posted, PostError> {
+        let thread = incident
+            .thread
+            .as_deref()
+            .and_then(|id| id.parse::<u64>().ok());
+        let parent = incident
+            .parent_channel
+            .as_deref()
+            .unwrap_or(&incident.channel)
+            .parse::<u64>()
+            .ok();
         let (Some(first), Some(parent)) = (thread.or(parent), parent) else {
-            return Err(PostError::Job(JobError::never("the incident has no channel")));
+            return Err(PostError::Job(JobError::never(
+                "the incident has no channel",
+            )));
         };
         let trouble = match self.post_once(incident, analysis, slot, first, post).await {
             Err(PostError::Discord(DiscordError::Archived)) => {
                 let opened = self.rest.unarchive(first).await;
                 match opened {
                     Ok(()) => match self.post_once(incident, analysis, slot, first, post).await {
-                        Err(PostError::Discord(error)) if closes_thread(&error) => Trouble::ThreadClosed,
+                        Err(PostError::Discord(error)) if closes_thread(&error) => {
+                            Trouble::ThreadClosed
+                        }
                         other => return other,
                     },
                     Err(_) => Trouble::ThreadClosed,
@@ -341,7 +421,9 @@ impl Duty {
             Err(PostError::Discord(DiscordError::MissingPermission(name))) if first != parent => {
                 Trouble::MissingPermission(name.unwrap_or("Send Messages in Threads").to_owned())
             }
-            Err(PostError::Discord(DiscordError::MissingAccess)) if first != parent => Trouble::MissingPermission("View Channel".to_owned()),
+            Err(PostError::Discord(DiscordError::MissingAccess)) if first != parent => {
+                Trouble::MissingPermission("View Channel".to_owned())
+            }
             other => return other,
         };
         if first == parent {
@@ -350,8 +432,10 @@ impl Duty {
         let locale = incident.locale;
         let said = present::notice(&say::trouble(locale, &trouble, None));
         let slot_of_notice = format!("notice/{slot}");
-        self.post_once(incident, analysis, &slot_of_notice, parent, &said).await?;
-        self.post_once(incident, analysis, &format!("{slot}/channel"), parent, post).await
+        self.post_once(incident, analysis, &slot_of_notice, parent, &said)
+            .await?;
+        self.post_once(incident, analysis, &format!("{slot}/channel"), parent, post)
+            .await
     }
 
     /// Changes a message of ours.
@@ -360,11 +444,16 @@ impl Duty {
     ///
     /// Those of Discord.
     pub async fn edit(&self, posted: Posted, post: &Post) -> Result<(), DiscordError> {
-        let edited = self.rest.edit(posted.channel, posted.message, &post.edit(), files(post)).await;
+        let edited = self
+            .rest
+            .edit(posted.channel, posted.message, &post.edit(), files(post))
+            .await;
         match edited {
             Err(DiscordError::Archived) => {
                 self.rest.unarchive(posted.channel).await?;
-                self.rest.edit(posted.channel, posted.message, &post.edit(), files(post)).await
+                self.rest
+                    .edit(posted.channel, posted.message, &post.edit(), files(post))
+                    .await
             }
             other => other,
         }
@@ -375,13 +464,20 @@ impl Duty {
     /// # Errors
     ///
     /// Those of the database; a message that can't be edited is logged.
-    pub async fn refresh(&self, incident: &Incident, seq: u32, slots: &[present::Slot]) -> Result<(), JobError> {
+    pub async fn refresh(
+        &self,
+        incident: &Incident,
+        seq: u32,
+        slots: &[present::Slot],
+    ) -> Result<(), JobError> {
         let scope = scope_of(incident);
         let stored = self.store.analysis(&scope, incident.id(), seq).await?;
         let Some(analysis) = self.shown(&stored) else {
             return Ok(());
         };
-        let view = self.view(incident, &stored, &analysis, Timestamp::now()).await?;
+        let view = self
+            .view(incident, &stored, &analysis, Timestamp::now())
+            .await?;
         let posts = self.store.posts_of(&scope, incident.id()).await?;
         for slot in slots {
             let (post, seq) = match slot {
@@ -392,7 +488,10 @@ impl Duty {
                 present::Slot::Reply | present::Slot::Private => (None, seq),
             };
             let word = slot.word();
-            let known = posts.iter().find(|known| known.analysis == seq && (known.slot == word || known.slot == format!("{word}/channel")));
+            let known = posts.iter().find(|known| {
+                known.analysis == seq
+                    && (known.slot == word || known.slot == format!("{word}/channel"))
+            });
             let posted = known.and_then(|known| {
                 Some(Posted {
                     channel: known.channel.parse().ok()?,
@@ -405,7 +504,11 @@ impl Duty {
                 if error.is_passing() {
                     return Err(JobError::again(error.to_string()));
                 }
-                tracing::warn!(slot = word, reason = error.reason(), "a message can't be edited");
+                tracing::warn!(
+                    slot = word,
+                    reason = error.reason(),
+                    "a message can't be edited"
+                );
             }
         }
         Ok(())
@@ -417,14 +520,22 @@ impl Duty {
         if reply.expired(Timestamp::now().as_millisecond()) {
             return;
         }
-        if let Err(error) = self.rest.follow_up(reply, &post.payload, files(post), true).await {
+        if let Err(error) = self
+            .rest
+            .follow_up(reply, &post.payload, files(post), true)
+            .await
+        {
             tracing::warn!(reason = error.reason(), "a person could not be told");
         }
     }
 
     /// Completes a deferred answer, else says it anew.
     pub async fn answer(&self, reply: &Reply, post: &Post) -> Option<u64> {
-        match self.rest.edit_original(reply, &post.edit(), files(post)).await {
+        match self
+            .rest
+            .edit_original(reply, &post.edit(), files(post))
+            .await
+        {
             Ok(message) => Some(message),
             Err(error) => {
                 tracing::warn!(reason = error.reason(), "an answer could not be completed");
@@ -480,7 +591,13 @@ pub fn reporter(id: u64, name: &str) -> String {
 
 /// The name of a stored reporter.
 pub fn reporter_name(stored: &str) -> &str {
-    stored.split_once(':').map_or(stored, |(id, name)| if id.bytes().all(|b| b.is_ascii_digit()) { name } else { stored })
+    stored.split_once(':').map_or(stored, |(id, name)| {
+        if id.bytes().all(|b| b.is_ascii_digit()) {
+            name
+        } else {
+            stored
+        }
+    })
 }
 
 /// The id of a stored reporter.
@@ -499,14 +616,20 @@ pub fn files(post: &Post) -> Vec<discord::File> {
 /// At most 25 characters, the same for the same key.
 fn nonce(key: &PostKey) -> String {
     let hash = Sha256::digest(key.to_string().as_bytes());
-    hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    hash.iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn custom_ids(payload: &serde_json::Value) -> Vec<String> {
     let rows = payload.get("components").and_then(|rows| rows.as_array());
     rows.into_iter()
         .flatten()
-        .filter_map(|row| row.get("components").and_then(|children| children.as_array()))
+        .filter_map(|row| {
+            row.get("components")
+                .and_then(|children| children.as_array())
+        })
         .flatten()
         .filter_map(|child| child.get("custom_id").and_then(|id| id.as_str()))
         .map(str::to_owned)
@@ -521,7 +644,10 @@ pub fn incident_of(number: u32) -> Result<IncidentId, JobError> {
 /// A short id by which an operator finds what a person was told, in the log.
 pub fn trouble_id(seed: &str) -> String {
     let hash = Sha256::digest(seed.as_bytes());
-    hash.iter().take(3).map(|byte| format!("{byte:02x}")).collect()
+    hash.iter()
+        .take(3)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// The language of an incident's thread, else of the person.

@@ -9,11 +9,15 @@ use super::commands;
 use super::duty::{Duty, reporter_id, scope_of, trouble_id};
 use super::pause;
 use super::talk::BURST;
-use super::work::{Analyze, Click, Evidence, FollowUp, Reanalyze, Resolve, TickSteps, Work, audience_of};
-use crate::discord::{BotMay, DiscordError, FileRef, Incoming, Need, Person, Place, Reply, SeenMessage};
+use super::work::{
+    Analyze, Click, Evidence, FollowUp, Reanalyze, Resolve, TickSteps, Work, audience_of,
+};
+use crate::discord::{
+    BotMay, DiscordError, FileRef, Incoming, Need, Person, Place, Reply, SeenMessage,
+};
 use crate::incident::{Locale, Report, Severity};
-use crate::present::say::{self, Trouble};
 use crate::present::modals::input;
+use crate::present::say::{self, Trouble};
 use crate::present::{self, Action};
 use crate::store::StoreError;
 use jiff::Timestamp;
@@ -83,7 +87,9 @@ pub async fn take(duty: &Duty, incoming: Incoming) {
             typed,
             ..
         } => commands::complete(duty, &reply, &place, &command, &option, &typed).await,
-        Incoming::Unreadable { reply, locale } => refuse(duty, &reply, &Trouble::UnknownAction, locale).await,
+        Incoming::Unreadable { reply, locale } => {
+            refuse(duty, &reply, &Trouble::UnknownAction, locale).await
+        }
         Incoming::Message {
             who,
             place,
@@ -91,13 +97,31 @@ pub async fn take(duty: &Duty, incoming: Incoming) {
             mentions_bot,
             empty_without_intent,
             ..
-        } => said(duty, who, place, message, mentions_bot, empty_without_intent).await,
+        } => {
+            said(
+                duty,
+                who,
+                place,
+                message,
+                mentions_bot,
+                empty_without_intent,
+            )
+            .await
+        }
         Incoming::Connected { .. } => catch_up(duty).await,
         Incoming::ThreadChanged { .. } | Incoming::Gone(_) => {}
     }
 }
 
-async fn slash(duty: &Duty, reply: Reply, who: Person, place: Place, bot_may: BotMay, command: &str, options: &crate::discord::Options) {
+async fn slash(
+    duty: &Duty,
+    reply: Reply,
+    who: Person,
+    place: Place,
+    bot_may: BotMay,
+    command: &str,
+    options: &crate::discord::Options,
+) {
     match command {
         "analyze" => {
             let text = options.text("report").unwrap_or_default().trim().to_owned();
@@ -105,14 +129,32 @@ async fn slash(duty: &Duty, reply: Reply, who: Person, place: Place, bot_may: Bo
             let severity = options.text("severity").and_then(Severity::parse);
             let file = options.file("log").cloned();
             if text.is_empty() && file.is_none() {
-                let payload = present::analyze_modal(who.locale, "", service.as_deref().unwrap_or_default(), severity);
+                let payload = present::analyze_modal(
+                    who.locale,
+                    "",
+                    service.as_deref().unwrap_or_default(),
+                    severity,
+                );
                 open_modal(duty, &reply, &payload, who.locale).await;
                 return;
             }
-            analyze(duty, reply, who, place, bot_may, Report::from_text(text), service, severity, file.into_iter().collect()).await;
+            analyze(
+                duty,
+                reply,
+                who,
+                place,
+                bot_may,
+                Report::from_text(text),
+                service,
+                severity,
+                file.into_iter().collect(),
+            )
+            .await;
         }
         "followup" => {
-            let question = duty.responder.redact_text(options.text("question").unwrap_or_default());
+            let question = duty
+                .responder
+                .redact_text(options.text("question").unwrap_or_default());
             if question.trim().is_empty() {
                 refuse(duty, &reply, &Trouble::EmptyReport, who.locale).await;
                 return;
@@ -135,16 +177,47 @@ async fn slash(duty: &Duty, reply: Reply, who: Person, place: Place, bot_may: Bo
     }
 }
 
-async fn message_command(duty: &Duty, reply: Reply, who: Person, place: Place, bot_may: BotMay, message: SeenMessage) {
+async fn message_command(
+    duty: &Duty,
+    reply: Reply,
+    who: Person,
+    place: Place,
+    bot_may: BotMay,
+    message: SeenMessage,
+) {
     if message.text.trim().is_empty() && message.files.is_empty() {
         refuse(duty, &reply, &Trouble::EmptyReport, who.locale).await;
         return;
     }
-    analyze(duty, reply, who, place, bot_may, Report::from_text(message.text), None, None, message.files).await;
+    analyze(
+        duty,
+        reply,
+        who,
+        place,
+        bot_may,
+        Report::from_text(message.text),
+        None,
+        None,
+        message.files,
+    )
+    .await;
 }
 
-async fn modal(duty: &Duty, reply: Reply, who: Person, place: Place, bot_may: BotMay, custom_id: &str, fields: &BTreeMap<String, String>) {
-    let field = |name: &str| fields.get(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+async fn modal(
+    duty: &Duty,
+    reply: Reply,
+    who: Person,
+    place: Place,
+    bot_may: BotMay,
+    custom_id: &str,
+    fields: &BTreeMap<String, String>,
+) {
+    let field = |name: &str| {
+        fields
+            .get(name)
+            .map(|text| text.trim().to_owned())
+            .unwrap_or_default()
+    };
     match Action::parse(custom_id) {
         Some(Action::AnalyzeModal) => {
             let report = field(input::REPORT);
@@ -154,7 +227,18 @@ async fn modal(duty: &Duty, reply: Reply, who: Person, place: Place, bot_may: Bo
                 refuse(duty, &reply, &Trouble::EmptyReport, who.locale).await;
                 return;
             }
-            analyze(duty, reply, who, place, bot_may, Report::from_text(report), service, severity, Vec::new()).await;
+            analyze(
+                duty,
+                reply,
+                who,
+                place,
+                bot_may,
+                Report::from_text(report),
+                service,
+                severity,
+                Vec::new(),
+            )
+            .await;
         }
         Some(Action::ResolveModal { incident, worked }) => {
             let clean = |text: String| duty.responder.redact_text(&text);
@@ -188,9 +272,19 @@ async fn analyze(
     severity: Option<Severity>,
     files: Vec<FileRef>,
 ) {
-    let needs: &[Need] = if place.thread { &[Need::PostInThread] } else { &[Need::Post] };
+    let needs: &[Need] = if place.thread {
+        &[Need::PostInThread]
+    } else {
+        &[Need::Post]
+    };
     if let Some(missing) = bot_may.missing(needs).first() {
-        refuse(duty, &reply, &Trouble::MissingPermission((*missing).to_owned()), who.locale).await;
+        refuse(
+            duty,
+            &reply,
+            &Trouble::MissingPermission((*missing).to_owned()),
+            who.locale,
+        )
+        .await;
         return;
     }
     let work = Work::Analyze(Box::new(Analyze {
@@ -207,7 +301,14 @@ async fn analyze(
     commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
 }
 
-async fn component(duty: &Duty, reply: Reply, who: Person, place: Place, custom_id: String, values: Vec<String>) {
+async fn component(
+    duty: &Duty,
+    reply: Reply,
+    who: Person,
+    place: Place,
+    custom_id: String,
+    values: Vec<String>,
+) {
     let click = Click {
         guild: place.guild,
         by: who.name.clone(),
@@ -221,34 +322,74 @@ async fn component(duty: &Duty, reply: Reply, who: Person, place: Place, custom_
         return;
     };
     let work = match action {
-        Action::CauseConfirmed(_) | Action::NotIt(_) | Action::TryingFix(_) | Action::Worked(_) | Action::NoEffect(_) | Action::MadeWorse(_) => Work::Click(click),
+        Action::CauseConfirmed(_)
+        | Action::NotIt(_)
+        | Action::TryingFix(_)
+        | Action::Worked(_)
+        | Action::NoEffect(_)
+        | Action::MadeWorse(_) => Work::Click(click),
         Action::Tick { .. } => Work::Tick(TickSteps {
             click,
-            ticked: values.iter().filter_map(|value| value.parse().ok()).collect(),
+            ticked: values
+                .iter()
+                .filter_map(|value| value.parse().ok())
+                .collect(),
             may_approve: who.may.manage_threads,
         }),
         Action::ShowUpdate { .. } => Work::ShowUpdate(click),
-        Action::Reanalyze { incident } | Action::TryAgain { incident } => Work::Reanalyze(Reanalyze {
-            guild: place.guild,
-            incident: incident.number(),
-            by: who.name.clone(),
-            key: reply.interaction.to_string(),
-            over_limit_seconds: duty.limiter.analysis(place.guild, who.id),
-            reply: Some(reply.clone()),
-        }),
-        Action::OpenPast { incident, .. } => {
-            commands::open_past(duty, &reply, &who, &place, incident, values.first().map(String::as_str)).await;
+        Action::Reanalyze { incident } | Action::TryAgain { incident } => {
+            Work::Reanalyze(Reanalyze {
+                guild: place.guild,
+                incident: incident.number(),
+                by: who.name.clone(),
+                key: reply.interaction.to_string(),
+                over_limit_seconds: duty.limiter.analysis(place.guild, who.id),
+                reply: Some(reply.clone()),
+            })
+        }
+        Action::OpenMemory => {
+            let chosen = values.first().map(String::as_str);
+            commands::open_past(duty, &reply, &who, &place, None, chosen).await;
             return;
         }
-        Action::UpdateAudience { incident, analysis, .. } | Action::RefreshUpdate { incident, analysis, .. } => {
-            commands::change_audience(duty, &reply, &who, &place, incident, analysis, audience_of(&action)).await;
+        Action::OpenPast { incident, .. } => {
+            commands::open_past(
+                duty,
+                &reply,
+                &who,
+                &place,
+                Some(incident),
+                values.first().map(String::as_str),
+            )
+            .await;
+            return;
+        }
+        Action::UpdateAudience {
+            incident, analysis, ..
+        }
+        | Action::RefreshUpdate {
+            incident, analysis, ..
+        } => {
+            commands::change_audience(
+                duty,
+                &reply,
+                &who,
+                &place,
+                incident,
+                analysis,
+                audience_of(&action),
+            )
+            .await;
             return;
         }
         Action::Why { incident, analysis } => {
             commands::why(duty, &reply, &who, &place, Some((incident, analysis))).await;
             return;
         }
-        Action::StillHeld { .. } | Action::CameBack { .. } | Action::ResolveModal { .. } | Action::AnalyzeModal => {
+        Action::StillHeld { .. }
+        | Action::CameBack { .. }
+        | Action::ResolveModal { .. }
+        | Action::AnalyzeModal => {
             refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await;
             return;
         }
@@ -257,7 +398,13 @@ async fn component(duty: &Duty, reply: Reply, who: Person, place: Place, custom_
 }
 
 /// `/resolve` opens its modal, prefilled from the confirmed cause and the tried fix.
-async fn resolve_modal(duty: &Duty, reply: &Reply, who: &Person, place: &Place, worked: Option<&str>) {
+async fn resolve_modal(
+    duty: &Duty,
+    reply: &Reply,
+    who: &Person,
+    place: &Place,
+    worked: Option<&str>,
+) {
     let worked = match worked {
         Some("yes") => Some(true),
         Some("no") => Some(false),
@@ -276,14 +423,26 @@ async fn resolve_modal(duty: &Duty, reply: &Reply, who: &Person, place: &Place, 
     };
     let own = reporter_id(&incident.reporter) == Some(who.id);
     if !own && !who.may.manage_threads {
-        refuse(duty, reply, &Trouble::NotAllowed(say::Need::ManageThreads), who.locale).await;
+        refuse(
+            duty,
+            reply,
+            &Trouble::NotAllowed(say::Need::ManageThreads),
+            who.locale,
+        )
+        .await;
         return;
     }
-    let attempts = duty.store.attempts(&scope_of(&incident), incident.id()).await.unwrap_or_default();
+    let attempts = duty
+        .store
+        .attempts(&scope_of(&incident), incident.id())
+        .await
+        .unwrap_or_default();
     let tried = attempts.iter().rev().find(|attempt| !attempt.withdrawn);
     let prefill = present::Prefill {
         cause: incident.past.root_cause.clone(),
-        fix: tried.map(|attempt| attempt.fix.fix.clone()).unwrap_or_default(),
+        fix: tried
+            .map(|attempt| attempt.fix.fix.clone())
+            .unwrap_or_default(),
         ruled_out: incident.past.ruled_out.join("\n"),
         prevention: incident.past.prevention.clone(),
     };
@@ -311,7 +470,11 @@ pub(super) async fn refuse(duty: &Duty, reply: &Reply, trouble: &Trouble, locale
 /// The database did not take or give it: said with an id that the log knows.
 pub(super) async fn cannot_record(duty: &Duty, reply: &Reply, locale: Locale, error: &StoreError) {
     let id = trouble_id(&reply.interaction.to_string());
-    tracing::error!(id, error = error as &dyn std::error::Error, "a command could not be stored");
+    tracing::error!(
+        id,
+        error = error as &dyn std::error::Error,
+        "a command could not be stored"
+    );
     let post = present::error(&Trouble::CannotRecord, Some(&id), locale);
     if let Err(error) = duty.rest.show(reply, &post.payload, true).await {
         tracing::warn!(reason = error.reason(), "a refusal could not be said");
@@ -339,7 +502,11 @@ async fn commit(duty: &Duty, reply: &Reply, work: &Work, how: Acknowledge, local
             drop(pending);
             if let Err(error) = commit.await {
                 let id = trouble_id(&reply.interaction.to_string());
-                tracing::error!(id, error = &error as &dyn std::error::Error, "a command was acknowledged and then not stored");
+                tracing::error!(
+                    id,
+                    error = &error as &dyn std::error::Error,
+                    "a command was acknowledged and then not stored"
+                );
                 let post = present::error(&Trouble::NotStoredAfterAll, Some(&id), locale);
                 match how {
                     Acknowledge::Silently => duty.tell(reply, &post).await,
@@ -358,18 +525,35 @@ async fn acknowledge(duty: &Duty, reply: &Reply, how: Acknowledge) {
     match done {
         // The same interaction delivered twice is acknowledged once.
         Ok(()) | Err(DiscordError::AlreadyAnswered) => {}
-        Err(error) => tracing::warn!(reason = error.reason(), "an interaction could not be acknowledged"),
+        Err(error) => tracing::warn!(
+            reason = error.reason(),
+            "an interaction could not be acknowledged"
+        ),
     }
 }
 
 /// A message: a question where it mentions the bot (or, in an incident's thread, asks something),
 /// evidence where it stands in an incident's thread.
-async fn said(duty: &Duty, who: Person, place: Place, message: SeenMessage, mentions_bot: bool, empty_without_intent: bool) {
+async fn said(
+    duty: &Duty,
+    who: Person,
+    place: Place,
+    message: SeenMessage,
+    mentions_bot: bool,
+    empty_without_intent: bool,
+) {
     let guild = place.guild.to_string();
-    let incident = match duty.store.by_thread(&guild, &place.channel.to_string()).await {
+    let incident = match duty
+        .store
+        .by_thread(&guild, &place.channel.to_string())
+        .await
+    {
         Ok(incident) => incident,
         Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a message's incident can't be found");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "a message's incident can't be found"
+            );
             return;
         }
     };
@@ -380,11 +564,18 @@ async fn said(duty: &Duty, who: Person, place: Place, message: SeenMessage, ment
         // Nothing can be read of it; slash commands and mentions still work.
         return;
     }
-    match duty.store.first_time(&format!("message/{}", message.id), Timestamp::now()).await {
+    match duty
+        .store
+        .first_time(&format!("message/{}", message.id), Timestamp::now())
+        .await
+    {
         Ok(true) => {}
         Ok(false) => return,
         Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a message could not be noted");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "a message could not be noted"
+            );
             return;
         }
     }
@@ -420,10 +611,19 @@ async fn said(duty: &Duty, who: Person, place: Place, message: SeenMessage, ment
     }
     if let Err(error) = committed {
         let id = trouble_id(&message.id.to_string());
-        tracing::error!(id, error = &error as &dyn std::error::Error, "a message could not be stored");
+        tracing::error!(
+            id,
+            error = &error as &dyn std::error::Error,
+            "a message could not be stored"
+        );
         if mentions_bot {
-            let post = present::notice(&say::trouble(who.locale, &Trouble::CannotRecord, Some(&id)));
-            if let Err(error) = duty.rest.post(place.channel, &post.payload, Vec::new()).await {
+            let post =
+                present::notice(&say::trouble(who.locale, &Trouble::CannotRecord, Some(&id)));
+            if let Err(error) = duty
+                .rest
+                .post(place.channel, &post.payload, Vec::new())
+                .await
+            {
                 tracing::warn!(reason = error.reason(), "a refusal could not be said");
             }
         }
@@ -437,7 +637,14 @@ fn without_mention(text: &str) -> String {
     while let Some((before, after)) = rest.split_once("<@") {
         out.push_str(before);
         match after.split_once('>') {
-            Some((id, tail)) if id.trim_start_matches(['!', '&']).bytes().all(|b| b.is_ascii_digit()) => rest = tail,
+            Some((id, tail))
+                if id
+                    .trim_start_matches(['!', '&'])
+                    .bytes()
+                    .all(|b| b.is_ascii_digit()) =>
+            {
+                rest = tail
+            }
             _ => {
                 out.push_str("<@");
                 rest = after;
@@ -450,12 +657,18 @@ fn without_mention(text: &str) -> String {
 
 /// Whether a message asks something.
 fn is_question(text: &str) -> bool {
-    let trimmed = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '）' | '”'));
+    let trimmed = text.trim_end_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '）' | '”')
+    });
     let folded = crate::incident::words::fold(text.trim_start());
     trimmed.ends_with(['?', '？'])
         || ["吗", "呢", "么"].iter().any(|end| trimmed.ends_with(end))
-        || ["什么", "怎么", "为什么", "谁", "哪", "是否"].iter().any(|word| folded.starts_with(word))
-        || ["what ", "why ", "how ", "when ", "where ", "who ", "which "].iter().any(|word| folded.starts_with(word))
+        || ["什么", "怎么", "为什么", "谁", "哪", "是否"]
+            .iter()
+            .any(|word| folded.starts_with(word))
+        || ["what ", "why ", "how ", "when ", "where ", "who ", "which "]
+            .iter()
+            .any(|word| folded.starts_with(word))
 }
 
 /// After a (re)connect, what was written meanwhile in threads of open incidents is read over REST;
@@ -464,7 +677,10 @@ async fn catch_up(duty: &Duty) {
     let open = match duty.store.open_threads().await {
         Ok(open) => open,
         Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "open threads can't be listed");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "open threads can't be listed"
+            );
             return;
         }
     };
@@ -479,7 +695,10 @@ async fn catch_up(duty: &Duty) {
                 continue;
             }
         };
-        for message in messages.into_iter().filter(|message| !message.from_bot && Some(message.author.id) != me) {
+        for message in messages
+            .into_iter()
+            .filter(|message| !message.from_bot && Some(message.author.id) != me)
+        {
             let place = Place {
                 guild,
                 channel: thread,
@@ -488,9 +707,20 @@ async fn catch_up(duty: &Duty) {
                 private: true,
                 known: true,
             };
-            let mentions = me.is_some_and(|me| message.text.contains(&format!("<@{me}>")) || message.text.contains(&format!("<@!{me}>")));
+            let mentions = me.is_some_and(|me| {
+                message.text.contains(&format!("<@{me}>"))
+                    || message.text.contains(&format!("<@!{me}>"))
+            });
             let empty = message.text.is_empty() && message.files.is_empty();
-            said(duty, message.author.clone(), place, message, mentions, empty).await;
+            said(
+                duty,
+                message.author.clone(),
+                place,
+                message,
+                mentions,
+                empty,
+            )
+            .await;
         }
     }
 }

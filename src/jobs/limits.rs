@@ -39,12 +39,19 @@ impl Limiter {
             self.guild.check_key(&guild).err(),
             self.model.check_key(&guild).err(),
         ];
-        checked.into_iter().flatten().map(|over| self.seconds(&over)).max()
+        checked
+            .into_iter()
+            .flatten()
+            .map(|over| self.seconds(&over))
+            .max()
     }
 
     /// Counts one question to the model.
     pub fn question(&self, guild: u64) -> Option<u64> {
-        self.model.check_key(&guild).err().map(|over| self.seconds(&over))
+        self.model
+            .check_key(&guild)
+            .err()
+            .map(|over| self.seconds(&over))
     }
 
     fn seconds(&self, over: &governor::NotUntil<<DefaultClock as Clock>::Instant>) -> u64 {

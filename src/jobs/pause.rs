@@ -5,8 +5,18 @@
 
 /// Steps at which a process may be killed, in the order in which an analysis comes to them.
 pub const STEPS: &[&str] = &[
-    "committed", "acknowledged", "opened", "headline", "thread", "progress", "begun", "answered", "cards", "checklist",
-    "update", "finished",
+    "committed",
+    "acknowledged",
+    "opened",
+    "headline",
+    "thread",
+    "progress",
+    "begun",
+    "answered",
+    "cards",
+    "checklist",
+    "update",
+    "finished",
 ];
 
 /// Waits for ever at the named step where a test asked for it.

@@ -6,7 +6,10 @@
 
 use crate::config::Config;
 use crate::incident::proposal::{Proposal, ProposedAnswer};
-use crate::incident::{Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report, Route, Severity, Tier};
+use crate::incident::{
+    Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report,
+    Route, Severity, Tier,
+};
 use crate::llm::{self, Endpoint, LlmError, Question, Task};
 use crate::memory;
 use crate::response::fallback::{self, FallbackInput};
@@ -248,7 +251,10 @@ impl Responder {
                 }
             }
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "memory is unavailable for this analysis");
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "memory is unavailable for this analysis"
+                );
                 Memory::Unavailable
             }
         };
@@ -265,9 +271,26 @@ impl Responder {
             asked.push(&models.main);
         }
         for model in asked {
-            let prompt = prompt::triage(&read.case.report, &read.case.registry, read.case.locale, Shrink::No);
-            let budget = models.timeout.min(deadline.saturating_duration_since(Instant::now()));
-            match self.ask(models, model, Task::Triage, prompt, budget, &mut read.measures).await {
+            let prompt = prompt::triage(
+                &read.case.report,
+                &read.case.registry,
+                read.case.locale,
+                Shrink::No,
+            );
+            let budget = models
+                .timeout
+                .min(deadline.saturating_duration_since(Instant::now()));
+            match self
+                .ask(
+                    models,
+                    model,
+                    Task::Triage,
+                    prompt,
+                    budget,
+                    &mut read.measures,
+                )
+                .await
+            {
                 Ok(answer) => {
                     if let Ok(proposed) = reading::triage(&answer.text, answer.cut_off) {
                         let checked = validation::triage(&read.case, &read.title, &proposed);
@@ -331,7 +354,13 @@ impl Responder {
         }
     }
 
-    async fn ask_analysis(&self, models: &Models, read: &mut Read, route: &Route, deadline: Instant) -> Result<(Proposal, String), FallbackReason> {
+    async fn ask_analysis(
+        &self,
+        models: &Models,
+        read: &mut Read,
+        route: &Route,
+        deadline: Instant,
+    ) -> Result<(Proposal, String), FallbackReason> {
         let mut asked = vec![models.of(route.tier).to_owned()];
         if models.main != models.of(route.tier) {
             asked.push(models.main.clone());
@@ -362,18 +391,39 @@ impl Responder {
                     shrink,
                 );
                 if let Some(why) = &unreadable {
-                    prompt.system.push_str("\nYour last answer could not be read: ");
+                    prompt
+                        .system
+                        .push_str("\nYour last answer could not be read: ");
                     prompt.system.push_str(why);
-                    prompt.system.push_str(". Answer with one JSON object and nothing else.");
+                    prompt
+                        .system
+                        .push_str(". Answer with one JSON object and nothing else.");
                 }
                 let budget = models.timeout.min(left);
-                match self.ask(models, &model, Task::Analysis, prompt, budget, &mut read.measures).await {
+                match self
+                    .ask(
+                        models,
+                        &model,
+                        Task::Analysis,
+                        prompt,
+                        budget,
+                        &mut read.measures,
+                    )
+                    .await
+                {
                     Ok(answer) => match reading::analysis(&answer.text, answer.cut_off) {
                         Ok(proposal) => return Ok((proposal, model)),
                         Err(why) => {
-                            last = if answer.cut_off { FallbackReason::CutOff } else { FallbackReason::Unreadable };
+                            last = if answer.cut_off {
+                                FallbackReason::CutOff
+                            } else {
+                                FallbackReason::Unreadable
+                            };
                             // One more try with the reason, while there is time for a whole one.
-                            if unreadable.is_some() || deadline.saturating_duration_since(Instant::now()) < models.timeout / 3 {
+                            if unreadable.is_some()
+                                || deadline.saturating_duration_since(Instant::now())
+                                    < models.timeout / 3
+                            {
                                 break;
                             }
                             unreadable = Some(why.to_string());
@@ -399,7 +449,15 @@ impl Responder {
     }
 
     /// One question; the answer leaves redacted (R22: again at the exit).
-    async fn ask(&self, models: &Models, model: &str, task: Task, prompt: Prompt, budget: Duration, measures: &mut Measures) -> Result<llm::Answer, LlmError> {
+    async fn ask(
+        &self,
+        models: &Models,
+        model: &str,
+        task: Task,
+        prompt: Prompt,
+        budget: Duration,
+        measures: &mut Measures,
+    ) -> Result<llm::Answer, LlmError> {
         let question = Question {
             task,
             model: model.to_owned(),
@@ -410,7 +468,8 @@ impl Responder {
         };
         measures.calls += 1;
         let mut answer = models.endpoint.ask(&question, budget).await?;
-        measures.prompt_tokens += u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
+        measures.prompt_tokens +=
+            u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
         measures.completion_tokens += u64::from(answer.completion_tokens.unwrap_or(0));
         answer.text = redact::redact(&answer.text, &self.redaction).text;
         Ok(answer)
@@ -439,18 +498,40 @@ impl Responder {
     }
 
     /// Answers a question about an incident; the rule-based engine where no model does (R23).
-    pub async fn answer(&self, read: &mut Read, question: &str, shown: &[String], deadline: Instant, over_limit: Option<u64>) -> validation::Answer {
-        let (proposed, engine) = match self.ask_question(read, question, shown, deadline, over_limit).await {
+    pub async fn answer(
+        &self,
+        read: &mut Read,
+        question: &str,
+        shown: &[String],
+        deadline: Instant,
+        over_limit: Option<u64>,
+    ) -> validation::Answer {
+        let (proposed, engine) = match self
+            .ask_question(read, question, shown, deadline, over_limit)
+            .await
+        {
             Ok((proposed, engine)) => (proposed, engine),
             Err(reason) => (
-                fallback::answer(question, &read.case.report, &read.case.memory, read.case.locale),
+                fallback::answer(
+                    question,
+                    &read.case.report,
+                    &read.case.memory,
+                    read.case.locale,
+                ),
                 Engine::Fallback { reason },
             ),
         };
         validation::answer(&read.case, &proposed, engine)
     }
 
-    async fn ask_question(&self, read: &mut Read, question: &str, shown: &[String], deadline: Instant, over_limit: Option<u64>) -> Result<(ProposedAnswer, Engine), FallbackReason> {
+    async fn ask_question(
+        &self,
+        read: &mut Read,
+        question: &str,
+        shown: &[String],
+        deadline: Instant,
+        over_limit: Option<u64>,
+    ) -> Result<(ProposedAnswer, Engine), FallbackReason> {
         let Some(models) = self.models.clone() else {
             return Err(FallbackReason::NotConfigured);
         };
@@ -473,13 +554,37 @@ impl Responder {
                 },
                 shrink,
             );
-            let budget = models.timeout.min(deadline.saturating_duration_since(Instant::now()));
+            let budget = models
+                .timeout
+                .min(deadline.saturating_duration_since(Instant::now()));
             let model = models.main.clone();
-            match self.ask(&models, &model, Task::FollowUp, prompt, budget, &mut read.measures).await {
+            match self
+                .ask(
+                    &models,
+                    &model,
+                    Task::FollowUp,
+                    prompt,
+                    budget,
+                    &mut read.measures,
+                )
+                .await
+            {
                 Ok(answer) => {
-                    let proposed = reading::follow_up(&answer.text, answer.cut_off)
-                        .map_err(|_| if answer.cut_off { FallbackReason::CutOff } else { FallbackReason::Unreadable })?;
-                    return Ok((proposed, Engine::Model { model, tier: Tier::Fast }));
+                    let proposed =
+                        reading::follow_up(&answer.text, answer.cut_off).map_err(|_| {
+                            if answer.cut_off {
+                                FallbackReason::CutOff
+                            } else {
+                                FallbackReason::Unreadable
+                            }
+                        })?;
+                    return Ok((
+                        proposed,
+                        Engine::Model {
+                            model,
+                            tier: Tier::Fast,
+                        },
+                    ));
                 }
                 Err(error @ LlmError::TooLarge { .. }) => match shrink.smaller() {
                     Some(smaller) => shrink = smaller,
@@ -493,7 +598,8 @@ impl Responder {
     /// What may be shown.
     pub fn validate(&self, read: &mut Read, proposed: &Proposed) -> Analysis {
         let started = Instant::now();
-        let analysis = validation::analysis(&read.case, &proposed.proposal, proposed.engine.clone());
+        let analysis =
+            validation::analysis(&read.case, &proposed.proposal, proposed.engine.clone());
         took(&mut read.measures, "validate", started);
         analysis
     }
@@ -544,7 +650,10 @@ fn took(measures: &mut Measures, stage: &str, started: Instant) {
 
 /// Errors after which another model at the same endpoint would fare no better.
 fn error_is_lasting(error: &LlmError) -> bool {
-    matches!(error, LlmError::BadKey | LlmError::Unreachable | LlmError::BadAddress)
+    matches!(
+        error,
+        LlmError::BadKey | LlmError::Unreachable | LlmError::BadAddress
+    )
 }
 
 /// What a model's failure is called.
@@ -561,7 +670,9 @@ pub fn reason_of(error: &LlmError) -> FallbackReason {
         LlmError::Overloaded { .. } => FallbackReason::Overloaded,
         LlmError::BadKey => FallbackReason::BadKey,
         LlmError::ModelGone { .. } => FallbackReason::ModelGone,
-        LlmError::Timeout { after } => FallbackReason::Timeout { seconds: after.as_secs() },
+        LlmError::Timeout { after } => FallbackReason::Timeout {
+            seconds: after.as_secs(),
+        },
         LlmError::Unreachable | LlmError::BadAddress => FallbackReason::Unreachable,
         LlmError::Unreadable { .. } => FallbackReason::Unreadable,
         LlmError::Refused { status } => FallbackReason::Refused { status: *status },

@@ -7,11 +7,11 @@ use super::respond::{Models, Reported};
 use super::work::{Evidence, FollowUp, Resolve};
 use crate::discord::{DiscordError, attachments};
 use crate::incident::report::{Attachment, ThreadMessage};
-use crate::incident::{Outcome, Report, Status};
+use crate::incident::{IncidentId, Outcome, Report, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, AnswerView, Slot};
 use crate::response::triage::Said;
-use crate::store::{Change, Incident, Resolution};
+use crate::store::{Change, Incident, Resolution, Scope};
 use jiff::{SignedDuration, Timestamp};
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,15 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
         let post = present::error(&Trouble::NoIncidentHere, None, work.locale);
         match &work.reply {
             Some(reply) => drop(duty.answer(reply, &post).await),
-            None => drop(duty.rest.post(work.place.channel, &reply_to(&post.payload, work.message), Vec::new()).await),
+            None => drop(
+                duty.rest
+                    .post(
+                        work.place.channel,
+                        &reply_to(&post.payload, work.message),
+                        Vec::new(),
+                    )
+                    .await,
+            ),
         }
         return Ok(());
     };
@@ -61,15 +69,35 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
             locale: incident.locale,
             now,
             own: Some(incident.id()),
-            attempts: attempts.into_iter().filter(|attempt| !attempt.withdrawn).map(|attempt| attempt.fix).collect(),
+            attempts: attempts
+                .into_iter()
+                .filter(|attempt| !attempt.withdrawn)
+                .map(|attempt| attempt.fix)
+                .collect(),
         })
         .await;
     let shown = match duty.store.latest_analysis(&scope, incident.id()).await? {
-        Some(stored) => duty.shown(&stored).map(|analysis| lines(&analysis)).unwrap_or_default(),
+        Some(stored) => duty
+            .shown(&stored)
+            .map(|analysis| lines(&analysis))
+            .unwrap_or_default(),
         None => Vec::new(),
     };
-    let budget = duty.responder.models.as_ref().map_or(Duration::ZERO, Models::budget);
-    let answered = duty.responder.answer(&mut read, &question, &shown, Instant::now() + budget, work.over_limit_seconds).await;
+    let budget = duty
+        .responder
+        .models
+        .as_ref()
+        .map_or(Duration::ZERO, Models::budget);
+    let answered = duty
+        .responder
+        .answer(
+            &mut read,
+            &question,
+            &shown,
+            Instant::now() + budget,
+            work.over_limit_seconds,
+        )
+        .await;
     let view = AnswerView {
         incident: Some(incident.id()),
         locale: incident.locale,
@@ -97,8 +125,15 @@ fn burst(incident: &Incident, work: &FollowUp) -> Option<String> {
     }
     let at = Timestamp::from_millisecond(work.at_ms).ok()?;
     let within = |a: Timestamp, b: Timestamp| a.duration_until(b).abs() <= BURST;
-    let mine: Vec<&ThreadMessage> = report.thread.iter().filter(|message| message.author == work.by).collect();
-    if mine.iter().any(|message| message.at > at && within(at, message.at)) {
+    let mine: Vec<&ThreadMessage> = report
+        .thread
+        .iter()
+        .filter(|message| message.author == work.by)
+        .collect();
+    if mine
+        .iter()
+        .any(|message| message.at > at && within(at, message.at))
+    {
         return None;
     }
     let mut parts: Vec<&str> = Vec::new();
@@ -112,7 +147,11 @@ fn burst(incident: &Incident, work: &FollowUp) -> Option<String> {
     }
     parts.reverse();
     let joined = parts.join("\n");
-    Some(if joined.trim().is_empty() { work.question.clone() } else { joined })
+    Some(if joined.trim().is_empty() {
+        work.question.clone()
+    } else {
+        joined
+    })
 }
 
 fn reply_to(payload: &serde_json::Value, message: Option<u64>) -> serde_json::Value {
@@ -133,7 +172,12 @@ fn lines(analysis: &crate::validation::Analysis) -> Vec<String> {
         out.push(analysis.summary.clone());
     }
     for (place, hypothesis) in analysis.hypotheses.iter().enumerate() {
-        out.push(format!("Hypothesis {}: {} ({})", place + 1, hypothesis.title, hypothesis.source.word()));
+        out.push(format!(
+            "Hypothesis {}: {} ({})",
+            place + 1,
+            hypothesis.title,
+            hypothesis.source.word()
+        ));
         if !hypothesis.fix.is_empty() {
             out.push(format!("  fix: {}", hypothesis.fix));
         }
@@ -150,7 +194,10 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
     let Some(incident) = found.filter(|incident| incident.status.is_open()) else {
         return Ok(());
     };
-    let _turn = duty.turns.take(work.place.guild, incident.id().number()).await;
+    let _turn = duty
+        .turns
+        .take(work.place.guild, incident.id().number())
+        .await;
     let at = Timestamp::from_millisecond(work.at_ms).unwrap_or_else(|_| Timestamp::now());
     // Read again within the turn: another message may have been noted meanwhile.
     let incident = duty.store.incident(&scope, incident.id()).await?;
@@ -185,11 +232,44 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
         report.thread.drain(..too_many);
     }
     duty.store
-        .update(&scope, incident.id(), &work.by, at, &[Change::Report(Box::new(report))])
+        .update(
+            &scope,
+            incident.id(),
+            &work.by,
+            at,
+            &[Change::Report(Box::new(report))],
+        )
         .await?;
-    match duty.rest.react(work.place.channel, work.message, "📎").await {
-        Ok(()) | Err(DiscordError::UnknownMessage | DiscordError::Archived | DiscordError::MissingPermission(_)) => {}
+    offer_reanalysis(duty, &scope, incident.id()).await?;
+    match duty
+        .rest
+        .react(work.place.channel, work.message, "📎")
+        .await
+    {
+        Ok(())
+        | Err(
+            DiscordError::UnknownMessage
+            | DiscordError::Archived
+            | DiscordError::MissingPermission(_),
+        ) => {}
         Err(error) => tracing::debug!(reason = error.reason(), "no reaction"),
+    }
+    Ok(())
+}
+
+/// Offers a new run with what was written since the last one; one message, edited in place.
+async fn offer_reanalysis(duty: &Duty, scope: &Scope, id: IncidentId) -> Result<(), JobError> {
+    let incident = duty.store.incident(scope, id).await?;
+    let Some(stored) = duty.store.latest_analysis(scope, id).await? else {
+        return Ok(());
+    };
+    let told = |report: &Report| report.thread.len() + report.attachments.len();
+    let now = incident.report.as_ref().map_or(0, told);
+    let new = now.saturating_sub(told(&stored.case.report));
+    if new > 0 && stored.proposal.is_some() {
+        let offer = present::offer_reanalysis(id, new, incident.locale);
+        duty.post_in_thread(&incident, stored.seq, "offer", &offer)
+            .await?;
     }
     Ok(())
 }
@@ -198,7 +278,11 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
 pub async fn resolve(duty: &Duty, work: Resolve) -> Result<(), JobError> {
     duty.acknowledgements.wait(work.reply.interaction).await;
     let id = incident_of(work.incident)?;
-    let Some(incident) = duty.store.incident_of_guild(&work.guild.to_string(), id).await? else {
+    let Some(incident) = duty
+        .store
+        .incident_of_guild(&work.guild.to_string(), id)
+        .await?
+    else {
         let post = present::error(&Trouble::UnknownIncident, None, work.locale);
         duty.answer(&work.reply, &post).await;
         return Ok(());
@@ -219,13 +303,28 @@ pub async fn resolve(duty: &Duty, work: Resolve) -> Result<(), JobError> {
         prevention: given(&work.prevention),
         environment: None,
     };
-    let incident = duty.store.resolve(&scope_of(&incident), id, &resolution, &work.by, Timestamp::now()).await?;
+    let incident = duty
+        .store
+        .resolve(
+            &scope_of(&incident),
+            id,
+            &resolution,
+            &work.by,
+            Timestamp::now(),
+        )
+        .await?;
     drop(turn);
     debug_assert_eq!(incident.status, Status::Resolved);
-    let sentence = say::resolved(incident.locale, id, work.worked, &present::escape::inline(&work.by));
+    let sentence = say::resolved(
+        incident.locale,
+        id,
+        work.worked,
+        &present::escape::inline(&work.by),
+    );
     duty.answer(&work.reply, &present::notice(&sentence)).await;
     if let Some(stored) = duty.store.latest_analysis(&scope_of(&incident), id).await? {
-        duty.refresh(&incident, stored.seq, &[Slot::Headline, Slot::Analysis]).await?;
+        duty.refresh(&incident, stored.seq, &[Slot::Headline, Slot::Analysis])
+            .await?;
     }
     Ok(())
 }

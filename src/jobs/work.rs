@@ -195,17 +195,23 @@ impl Work {
     pub fn key(&self) -> String {
         match self {
             Self::Analyze(work) => format!("interaction/{}", work.reply.interaction),
-            Self::Reanalyze(work) => format!("reanalyze/{}/{}/{}", work.guild, work.incident, work.key),
+            Self::Reanalyze(work) => {
+                format!("reanalyze/{}/{}/{}", work.guild, work.incident, work.key)
+            }
             Self::FollowUp(work) => match (&work.message, &work.reply) {
                 (Some(message), _) => format!("question/{message}"),
                 (None, Some(reply)) => format!("interaction/{}", reply.interaction),
                 (None, None) => format!("question/{}/{}", work.place.channel, work.at_ms),
             },
             Self::Evidence(work) => format!("evidence/{}", work.message),
-            Self::Click(work) | Self::ShowUpdate(work) => format!("interaction/{}", work.interaction),
+            Self::Click(work) | Self::ShowUpdate(work) => {
+                format!("interaction/{}", work.interaction)
+            }
             Self::Tick(work) => format!("interaction/{}", work.click.interaction),
             Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
-            Self::AskOutcome(work) => format!("ask/{}/{}/{}", work.guild, work.incident, work.attempt),
+            Self::AskOutcome(work) => {
+                format!("ask/{}/{}/{}", work.guild, work.incident, work.attempt)
+            }
         }
     }
 
@@ -215,7 +221,11 @@ impl Work {
     ///
     /// Never for the types above; the queue's payload is JSON.
     pub fn command(&self) -> Result<Command, serde_json::Error> {
-        Ok(Command::new(self.kind(), self.key(), serde_json::to_value(self)?))
+        Ok(Command::new(
+            self.kind(),
+            self.key(),
+            serde_json::to_value(self)?,
+        ))
     }
 
     /// As it is worked.
@@ -256,7 +266,9 @@ pub fn outcome_of(action: &Action) -> Option<Outcome> {
 /// The audience that a custom id names.
 pub fn audience_of(action: &Action) -> Option<Audience> {
     match action {
-        Action::UpdateAudience { audience, .. } | Action::RefreshUpdate { audience, .. } => Some(*audience),
+        Action::UpdateAudience { audience, .. } | Action::RefreshUpdate { audience, .. } => {
+            Some(*audience)
+        }
         _ => None,
     }
 }

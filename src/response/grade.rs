@@ -94,8 +94,7 @@ pub fn grade(
 
 /// The rule itself.
 pub fn grade_of(similarity: f64, shares_signature: bool, same_service: bool) -> Grade {
-    // `>=` on purpose the other way round: NaN is below every floor.
-    if !(similarity >= RECALL_FLOOR) {
+    if similarity.is_nan() || similarity < RECALL_FLOOR {
         Grade::Low
     } else if same_service {
         Grade::DirectMatch

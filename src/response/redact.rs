@@ -340,19 +340,19 @@ const RULES: &[Rule] = &[
     secret("registry-token", &["npm_", "pypi-", "rubygems_", "dckr_pat_", "dckr_oat_", "clojars_", "cio", "oy2"],
         r"\bnpm_[A-Za-z0-9]{36}|\bpypi-[A-Za-z0-9_\-]{50,}|\brubygems_[a-f0-9]{48}|\bdckr_[op]at_[A-Za-z0-9_\-]{20,}|(?i:\bCLOJARS_)[A-Za-z0-9]{60}|\bcio[A-Za-z0-9]{32}\b|\boy2[a-z0-9]{43}\b", always),
     secret("vault-token", &["hvs.", "hvb.", "hvr.", "s.", "b.aaaaa", "atlasv1"], r"\bhv[sbr]\.[A-Za-z0-9_\-]{20,}|\b[sb]\.[A-Za-z0-9]{24}\b|\bs\.[A-Za-z0-9_\-]{60,}|\b[A-Za-z0-9]{14}\.(?i:atlasv1)\.[A-Za-z0-9_=\-]{60,70}", mixed),
-    secret("api-token", &["dop_v1_", "doo_v1_", "dor_v1_", "dapi", "pul-", "nrak-", "nrii-", "nrjs-", "nral", "glc_", "glsa_", "sntrys_", "sntryu_", "dp.", "lin_api_", "lin_oauth", "ntn_", "secret_", "atatt3", "atctt3", "atbb", "figd_", "pmak-", "pscale_", "pnu_", "rdme_", "dt0", "ops_ey", "fo1_", "fm1_", "fm2_", "hrku-", "ico-", "sha256~", "api-", "tk-us-", "squ_", "sqp_", "sqa_", "sbp_", "tskey-", "tfp_", "akc", "ap", "duffel_", "ezak", "eztk", "fio-u-", "_mmk", "sgp_", "slk_", "sm_", "shippo_", "aqvn", "t1.", "aio_", "p8e-", "v1.0-", "rpa_", "phc_", "phx_", "pat.", "cmvmd", "nfp_", "bkua_", "ccipat_", "eyjrijoi", "sl.", "dnkey-", "flwseck", "flwpub", "jfd", "lip_", "vercel_", "kpat_", "waka_", "rnd_", "ubdy", "pk.ey", "sk.ey", "xkeysib", "cf_", "live_", "test_", "gocardless", "tkn.v1_", "bbff-", "odt_", "ak_live", "s-s4t2", "eaa", "pk.", "sbp_"],
+    secret("api-token", &["dop_v1_", "doo_v1_", "dor_v1_", "dapi", "pul-", "nrak-", "nrii-", "nrjs-", "nral", "glc_", "glsa_", "sntrys_", "sntryu_", "dp.", "lin_api_", "lin_oauth", "ntn_", "secret_", "atatt3", "atctt3", "atbb", "figd_", "pmak-", "pscale_", "pnu_", "rdme_", "dt0", "ops_ey", "fo1_", "fm1_", "fm2_", "hrku-", "ico-", "sha256~", "api-", "tk-us-", "squ_", "sqp_", "sqa_", "sbp_", "tskey-", "tfp_", "akc", "duffel_", "ezak", "eztk", "fio-u-", "_mmk", "sgp_", "slk_", "sm_", "shippo_", "aqvn", "t1.", "aio_", "p8e-", "v1.0-", "rpa_", "phc_", "phx_", "pat.", "cmvmd", "nfp_", "bkua_", "ccipat_", "eyjrijoi", "sl.", "dnkey-", "flwseck", "flwpub", "jfd", "lip_", "vercel_", "kpat_", "waka_", "rnd_", "ubdy", "pk.ey", "sk.ey", "xkeysib", "cf_", "live_", "test_", "gocardless", "tkn.v1_", "bbff-", "odt_", "ak_live", "s-s4t2", "eaa", "pk.", "sbp_"],
         concat!(r"\bdo[opr]_v1_[a-f0-9]{64}|\bdapi[a-f0-9]{32}(?:-[0-9])?\b|\bpul-[a-f0-9]{40}|\bNR(?:AK|II|JS|RA)-[A-Za-z0-9_\-]{19,}|\b[A-Za-z0-9]{36}NRAL\b|\bglc_[A-Za-z0-9+/=]{32,}|\bglsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}",
             r"|\bsntry[su]_[A-Za-z0-9+/=_]{40,}|\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9.\-_]{20,}|\blin_(?:api|oauth)_[A-Za-z0-9]{32,}|\bntn_[A-Za-z0-9]{40,}|\bsecret_[A-Za-z0-9]{43}\b|\bAT[AC]TT3[A-Za-z0-9_\-=]{50,}|\bATBB[A-Za-z0-9]{24,}",
             r"|\bfigd_[A-Za-z0-9_\-]{30,}|\bPMAK-[A-Fa-f0-9]{24}-[A-Fa-f0-9]{34}|\bpscale_(?:tkn|pw|oauth)_[A-Za-z0-9=_.\-]{30,}|\bpnu_[A-Za-z0-9]{36}|\brdme_[a-z0-9]{60,}|\bdt0[a-z][0-9]{2}\.[A-Za-z0-9]{20,24}\.[A-Za-z0-9]{60,64}",
             r"|\bops_ey[A-Za-z0-9+/=]{40,}|\bA3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}\b|\bf(?:o1|m[12][ar]?)_[A-Za-z0-9+/=_\-]{40,}|\bHRKU-AA[A-Za-z0-9_\-]{40,}|\bico-[A-Za-z0-9]{32}\b|\bsha256~[A-Za-z0-9_\-]{43}|\bAPI-[A-Z0-9]{26}\b|\btk-us-[A-Za-z0-9_\-]{48}",
-            r"|\bsq[upa]_[a-z0-9]{40}|\bsbp_[a-f0-9]{40}|\btskey-[A-Za-z0-9\-]{16,}|\btfp_[A-Za-z0-9_.=\-]{40,}|\bAKC[A-Za-z0-9]{10,}\b|\bAP[0-9A-F][A-Za-z0-9]{8,}\b|\bcmVmdGtu[A-Za-z0-9]{40,}|\bduffel_(?:test|live)_[A-Za-z0-9_\-=]{40,}|\bEZ[AT]K[A-Za-z0-9]{54}|\bfio-u-[A-Za-z0-9_\-=]{60,}|\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b",
+            r"|\bsq[upa]_[a-z0-9]{40}|\bsbp_[a-f0-9]{40}|\btskey-[A-Za-z0-9\-]{16,}|\btfp_[A-Za-z0-9_.=\-]{40,}|\bAKC[A-Za-z0-9]{10,}\b|\bcmVmdGtu[A-Za-z0-9]{40,}|\bduffel_(?:test|live)_[A-Za-z0-9_\-=]{40,}|\bEZ[AT]K[A-Za-z0-9]{54}|\bfio-u-[A-Za-z0-9_\-=]{60,}|\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b",
             r"|\bsgp_[A-Za-z0-9_]{40,}|\bslk_[a-f0-9]{60,}|\bsm_(?:pat|aat|sat)_[A-Za-z0-9]{16}|\bshippo_(?:live|test)_[A-Fa-f0-9]{40}|\bAQVN[A-Za-z0-9_\-]{35,38}|\bt1\.[A-Z0-9a-z_\-]+=*\.[A-Z0-9a-z_\-]{80,}=*|\baio_[A-Za-z0-9]{28}|\bp8e-[A-Za-z0-9\-]{32}|\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}|\bph[cx]_[A-Za-z0-9]{40,}",
             r"|\bpat\.[A-Za-z0-9_\-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}|\bnfp_[A-Za-z0-9]{36,}|\bbkua_[a-f0-9]{40}|\bCCIPAT_[A-Za-z0-9_]{40,}|\beyJrIjoi[A-Za-z0-9+/=_\-]{60,}|\bsl\.[A-Za-z0-9_=\-]{130,}|\bdnkey-[A-Za-z0-9=_\-]{26}-[A-Za-z0-9=_\-]{52}|\bFLW(?:SECK|PUBK)_TEST-[A-Za-z0-9]{12,}|\bkpat_[A-Za-z0-9]{40,}|\bwaka_[0-9a-f\-]{36}|\brnd_[A-Za-z0-9]{28,}|\b[ps]k\.eyJ[A-Za-z0-9_\-]{60,}\.[A-Za-z0-9_\-]{20,}|\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}",
             r"|\btkn\.v1_[A-Za-z0-9=_\-]{40,}|\bBBFF-[A-Za-z0-9]{30,}|\bodt_[A-Za-z0-9]{32,}|\b[as]k_(?:live|test)_[A-Za-z0-9]{20,}|\bs-s4t2(?:af|ud)-[a-f0-9]{64}|\bEAA[A-Za-z0-9]{80,}|\bpk\.[a-z0-9]{60,}\.[a-z0-9]{20,}|\bsbp_[A-Za-z0-9]{40,44}\b"), mixed),
     secret("jwt", &["ey"], r"\bey[A-Za-z0-9]{8,}[A-Za-z0-9_\-]*\.ey[A-Za-z0-9/_\-]{8,}={0,2}(?:\.[A-Za-z0-9/_\-]{4,}={0,2})?", mixed),
     secret("jwt", &["zxlk", "ey"], r"\bZXlK[A-Za-z0-9+/=_\-]{60,}|\beyJ[A-Za-z0-9_\-]{10,}\.\.?[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-.]{20,}", mixed),
     secret("password-hash", &["$2", "$5$", "$6$", "$1$", "$apr1$", "$argon2", "$y$", "$krb5", "pbkdf2"],
-        r#"\$(?:2[abxy]|apr1|[156y]|argon2id?|krb5[a-z0-9]+)\$[^\s"',:]{16,}|\bpbkdf2_sha256\$[^\s"',]{20,}"#, always),
+        r#"\$(?:2[abxy]|apr1|[156y]|argon2id?|krb5[a-z0-9]+)\$[^\s"',:]{16,}|\bpbkdf2_sha256\$[^\s"',]{20,}"#, begins_a_word),
     // Headers and addresses.
     secret("url-password", &["://"], r#"\b[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s/?#@:"'<>]{0,100}:([^\s/@"'<>]{1,200})@"#, value),
     secret("cookie", &["cookie"], r#"(?i)\b(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.\-]{1,60}=[^\r\n"']{4,})"#, always),
@@ -392,69 +392,16 @@ const RULES: &[Rule] = &[
 ];
 
 /// What the rule of vendors' names can't be without.
+#[rustfmt::skip]
 const VENDORS: &[&str] = &[
-    "adafruit",
-    "airtable",
-    "asana",
-    "atlassian",
-    "azure",
-    "beamer",
-    "bitbucket",
-    "bittrex",
-    "cloudflare",
-    "codecov",
-    "cohere",
-    "coinbase",
-    "confluent",
-    "contentful",
-    "datadog",
-    "discord",
-    "drone",
-    "dropbox",
-    "etsy",
-    "fastly",
-    "finicity",
-    "finnhub",
-    "flickr",
-    "freshbooks",
-    "gitter",
-    "gocardless",
-    "heroku",
-    "hubspot",
-    "intercom",
-    "jfrog",
-    "kraken",
-    "kucoin",
-    "launchdarkly",
-    "linkedin",
-    "lob",
-    "looker",
-    "mailchimp",
-    "mailgun",
-    "mapbox",
-    "mattermost",
-    "messagebird",
-    "netlify",
-    "relic",
-    "nytimes",
-    "newyorktimes",
-    "okta",
-    "plaid",
-    "private",
-    "rapidapi",
-    "sendbird",
-    "sentry",
-    "snyk",
-    "sonar",
-    "sourcegraph",
-    "squarespace",
-    "sumo",
-    "travis",
-    "trello",
-    "twitch",
-    "twitter",
-    "yandex",
-    "zendesk",
+    "adafruit", "airtable", "asana", "atlassian", "azure", "beamer", "bitbucket", "bittrex",
+    "cloudflare", "codecov", "cohere", "coinbase", "confluent", "contentful", "datadog", "discord",
+    "drone", "dropbox", "etsy", "fastly", "finicity", "finnhub", "flickr", "freshbooks", "gitter",
+    "gocardless", "heroku", "hubspot", "intercom", "jfrog", "kraken", "kucoin", "launchdarkly",
+    "linkedin", "lob", "looker", "mailchimp", "mailgun", "mapbox", "mattermost", "messagebird",
+    "netlify", "relic", "nytimes", "newyorktimes", "okta", "plaid", "private", "rapidapi",
+    "sendbird", "sentry", "snyk", "sonar", "sourcegraph", "squarespace", "sumo", "travis",
+    "trello", "twitch", "twitter", "yandex", "zendesk",
 ];
 
 struct Compiled {
@@ -568,7 +515,7 @@ fn vendor_value(text: &str, _: &Context<'_>) -> bool {
 fn is_in_a_secret(text: &str, context: &Context<'_>) -> bool {
     /// How far around the value the manifest is looked at, in characters.
     const NEAR: usize = 4_000;
-    if text.len() % 4 != 0 {
+    if !text.len().is_multiple_of(4) {
         return false;
     }
     let before: String = context
@@ -600,6 +547,13 @@ fn entropy(text: &str) -> f64 {
         all += 1.0;
     }
     counts.values().map(|n| -(n / all) * (n / all).log2()).sum()
+}
+
+/// `anonfun$run$1$adapted` is the name of a class.
+fn begins_a_word(_: &str, context: &Context<'_>) -> bool {
+    !context
+        .before
+        .ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '$' | '_'))
 }
 
 /// Not all of one kind, and not a row of the same: `AKIAXXXXXXXXXXXXXXXX` is an example.
@@ -673,40 +627,13 @@ fn password_value(text: &str, context: &Context<'_>) -> bool {
 }
 
 /// Keys whose values name things and open nothing.
+#[rustfmt::skip]
 const NAMES_ONLY: &[&str] = &[
-    "idempotency",
-    "trace",
-    "correlation",
-    "request_id",
-    "requestid",
-    "partition",
-    "cache_key",
-    "cachekey",
-    "primary_key",
-    "foreign_key",
-    "sort_key",
-    "public_key",
-    "publickey",
-    "routing_key",
-    "author",
-    "keyword",
-    "monkey",
-    "tokenizer",
-    "token_type",
-    "secretname",
-    "secret_name",
-    "secretref",
-    "keyref",
-    "secretkeyref",
-    "max_tokens",
-    "token_count",
-    "authority",
-    "key_id",
-    "keyid",
-    "keystore",
-    "token_endpoint",
-    "secretsmanager",
-    "oauth2/",
+    "idempotency", "trace", "correlation", "request_id", "requestid", "partition", "cache_key",
+    "cachekey", "primary_key", "foreign_key", "sort_key", "public_key", "publickey", "routing_key",
+    "author", "keyword", "monkey", "tokenizer", "token_type", "secretname", "secret_name",
+    "secretref", "keyref", "secretkeyref", "max_tokens", "token_count", "authority", "key_id",
+    "keyid", "keystore", "token_endpoint", "secretsmanager", "oauth2/",
 ];
 
 fn secret_value(text: &str, context: &Context<'_>) -> bool {
@@ -756,16 +683,9 @@ fn secret_value(text: &str, context: &Context<'_>) -> bool {
 }
 
 /// Hosts that no mail reaches: accounts on machines, which help the diagnosis.
+#[rustfmt::skip]
 const PRIVATE_DOMAINS: &[&str] = &[
-    "internal",
-    "local",
-    "localdomain",
-    "lan",
-    "corp",
-    "svc",
-    "cluster",
-    "intranet",
-    "home",
+    "internal", "local", "localdomain", "lan", "corp", "svc", "cluster", "intranet", "home",
     "invalid",
 ];
 
@@ -797,19 +717,18 @@ fn is_email(text: &str, context: &Context<'_>) -> bool {
 /// Not the middle of a longer number, word, address, version or path.
 fn separated(text: &str, context: &Context<'_>) -> bool {
     let joins = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == STRUCK;
+    // `1.4532…`, `45-4532…`: the number goes on.
+    let goes_on = |mut outward: std::str::Chars<'_>, signs: &[char]| {
+        outward.next().is_some_and(|c| signs.contains(&c))
+            && outward.next().is_some_and(|c| c.is_ascii_digit())
+    };
+    let reversed: String = context.before.chars().rev().take(2).collect();
+    // A number after a hyphen is a signed one, or the end of a name.
     let before_ok = !context.before.ends_with(joins)
-        && !(context.before.ends_with(['.', '-', '/', ',', '+'])
-            && context.before.chars().rev().nth(1).is_some_and(|c| c.is_ascii_digit()))
-        // -4532…: a signed number; blk_-45…
         && !context.before.ends_with('-')
-        && !context.before.ends_with("0x");
+        && !goes_on(reversed.chars(), &['.', '/', ',', '+']);
     let after_ok = !context.after.starts_with(joins)
-        && !(context.after.starts_with(['.', '-', '/', ':', ','])
-            && context
-                .after
-                .chars()
-                .nth(1)
-                .is_some_and(|c| c.is_ascii_digit()));
+        && !goes_on(context.after.chars(), &['.', '-', '/', ':', ',']);
     let all_same = {
         let mut digits = text.chars().filter(char::is_ascii_digit);
         let first = digits.next();
@@ -856,7 +775,7 @@ fn is_card(text: &str, context: &Context<'_>) -> bool {
             (_, doubled) => doubled,
         })
         .sum();
-    issued && luhn % 10 == 0
+    issued && luhn.is_multiple_of(10)
 }
 
 /// IBAN: the checksum modulo 97 (ISO 13616).
@@ -916,28 +835,10 @@ fn is_ssn(text: &str, context: &Context<'_>) -> bool {
 }
 
 /// What stands before a number that counts something instead of calling somebody.
+#[rustfmt::skip]
 const COUNTS: &[&str] = &[
-    "id",
-    "size",
-    "bytes",
-    "offset",
-    "seq",
-    "ts",
-    "time",
-    "timestamp",
-    "block",
-    "count",
-    "total",
-    "length",
-    "len",
-    "memory",
-    "addr",
-    "nonce",
-    "version",
-    "pid",
-    "tid",
-    "no",
-    "number",
+    "id", "size", "bytes", "offset", "seq", "ts", "time", "timestamp", "block", "count", "total",
+    "length", "len", "memory", "addr", "nonce", "version", "pid", "tid", "no", "number",
 ];
 
 fn is_cn_mobile(text: &str, context: &Context<'_>) -> bool {
@@ -955,12 +856,17 @@ fn is_cn_mobile(text: &str, context: &Context<'_>) -> bool {
         .rev()
         .collect();
     let label = before
-        .trim_end_matches(|c: char| matches!(c, '=' | ':' | ' ' | '"' | '\''))
+        .trim_end_matches(['=', ':', ' ', '"', '\''])
         .rsplit(|c: char| !c.is_ascii_alphabetic())
         .next()
         .unwrap_or_default()
         .to_ascii_lowercase();
-    let counts = COUNTS.contains(&label.as_str());
+    // `MaxNewSize = 19306381312`, `13010952192 (12.12 GB)`.
+    let counts = COUNTS.contains(&label.as_str())
+        || ["size", "bytes", "used", "count", "total"]
+            .iter()
+            .any(|ending| label.ends_with(ending))
+        || context.after.starts_with(" (");
     let unit = ["b", "kb", "mb", "bytes", "ms", "us", "ns", "rows"].contains(
         &context
             .after

@@ -54,7 +54,9 @@ pub fn changes_something(text: &str) -> bool {
     let text = plain(text);
     let commands = commands_in(&text);
     let around = without_commands(&text, &commands);
-    commands.iter().any(|command| of_command(command) > Risk::ReadOnly)
+    commands
+        .iter()
+        .any(|command| of_command(command) > Risk::ReadOnly)
         || words::orders(&around).is_some_and(|order| order > Risk::ReadOnly)
 }
 

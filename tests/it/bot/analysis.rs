@@ -5,7 +5,10 @@ use super::{Given, Incident, REFUND_REPORT, refund_job};
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_with_a_proven_precedent_becomes_cards_checklist_and_update() {
     let incident = Incident::begins(Given {
-        memory: &[refund_job(12, "2026-05-14", "held"), refund_job(41, "2026-09-23", "held")],
+        memory: &[
+            refund_job(12, "2026-05-14", "held"),
+            refund_job(41, "2026-09-23", "held"),
+        ],
         ..Given::default()
     })
     .await;

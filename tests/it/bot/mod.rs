@@ -78,7 +78,9 @@ impl Incident {
             },
         };
         let tuning = tuning(given.provisional_after);
-        let app = App::start_tuned(&config, tuning).await.expect("the bot starts");
+        let app = App::start_tuned(&config, tuning)
+            .await
+            .expect("the bot starts");
         discord.gateway().connected().await;
         Self {
             discord,
@@ -99,7 +101,8 @@ impl Incident {
 
     /// Alice types `/analyze` with options.
     pub async fn analyze_with(&self, options: Value) -> Interaction {
-        self.discord.slash(self.alice, self.channel, "analyze", options)
+        self.discord
+            .slash(self.alice, self.channel, "analyze", options)
     }
 
     /// The thread that was started from the headline.
@@ -132,7 +135,9 @@ impl Incident {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("the jobs end");
+        tokio::time::timeout(Duration::from_secs(30), waiting)
+            .await
+            .expect("the jobs end");
     }
 
     /// Ends the bot and holds everybody to account: nothing unread, no broken rule, no job left.
@@ -165,7 +170,9 @@ pub fn tuning(provisional_after: Option<Duration>) -> Tuning {
 
 /// Imports lines into a database, as an operator would.
 pub async fn remember(database_url: &str, guild: &str, lines: &[Value]) {
-    let store = Store::open(database_url).await.expect("a fresh database opens");
+    let store = Store::open(database_url)
+        .await
+        .expect("a fresh database opens");
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let keep = |text: &str| text.to_owned();
     let options = ImportOptions {
@@ -173,7 +180,9 @@ pub async fn remember(database_url: &str, guild: &str, lines: &[Value]) {
         redact: &keep,
         strict: true,
     };
-    let report = remember::import(&store, guild, text.as_bytes(), options, |_| ()).await.expect("lines are imported");
+    let report = remember::import(&store, guild, text.as_bytes(), options, |_| ())
+        .await
+        .expect("lines are imported");
     assert_eq!(report.failed, 0, "{:?}", report.failures);
     store.close().await;
 }
