@@ -57,7 +57,9 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     telemetry::start(&config.log, precedent::discord::LOG_DIRECTIVES);
     let mut app = stage.bot(&config).await?;
     let done = match arguments.once {
-        Some(report) => once::analyze(&stage, &app, &report).await.map(|text| println!("{text}")),
+        Some(report) => once::analyze(&stage, &app, &report)
+            .await
+            .map(|text| println!("{text}")),
         None => page(&stage, &mut app, &config, arguments.port).await,
     };
     app.stop(GOODBYE).await;
@@ -68,7 +70,9 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 async fn page(stage: &Stage, app: &mut App, config: &Config, port: u16) -> anyhow::Result<()> {
-    let server = Server::bind(stage, engine(config), port).await.with_context(|| format!("port {port} can't be used"))?;
+    let server = Server::bind(stage, engine(config), port)
+        .await
+        .with_context(|| format!("port {port} can't be used"))?;
     println!("Precedent plays at http://{}", server.address);
     println!("{} Ctrl+C ends it and forgets everything.", engine(config));
     tokio::select! {

@@ -23,13 +23,24 @@ const LOOK: Duration = Duration::from_millis(50);
 pub async fn analyze(stage: &Stage, app: &App, report: &str) -> anyhow::Result<String> {
     let discord = &stage.discord;
     let reporter = reporter(stage, report).context("nobody is there to report")?;
-    let asked = discord.try_slash(reporter, stage.incidents, "analyze", json!({"report": report})).map_err(anyhow::Error::msg)?;
+    let asked = discord
+        .try_slash(
+            reporter,
+            stage.incidents,
+            "analyze",
+            json!({"report": report}),
+        )
+        .map_err(anyhow::Error::msg)?;
     match asked.try_response().await {
         None => bail!("The bot did not answer /analyze in time."),
-        Some(Response::Modal(_)) => bail!("The report is empty: give one sentence about what is wrong."),
+        Some(Response::Modal(_)) => {
+            bail!("The report is empty: give one sentence about what is wrong.")
+        }
         Some(_) => {}
     }
-    tokio::time::timeout(LONGEST, done(app)).await.context("the analysis did not end in time")??;
+    tokio::time::timeout(LONGEST, done(app))
+        .await
+        .context("the analysis did not end in time")??;
     let mut text = vec![shown(stage, stage.incidents, reporter)];
     for thread in discord.threads(stage.incidents) {
         text.push(shown(stage, thread, reporter));
@@ -57,7 +68,11 @@ async fn done(app: &App) -> anyhow::Result<()> {
 fn reporter(stage: &Stage, report: &str) -> Option<UserId> {
     let locale = Locale::of_text(report);
     let reads = |person: &&Person| Locale::from_discord(person.locale) == locale;
-    let found = stage.people.iter().find(reads).or_else(|| stage.people.first());
+    let found = stage
+        .people
+        .iter()
+        .find(reads)
+        .or_else(|| stage.people.first());
     found.map(|person| person.id)
 }
 
@@ -68,19 +83,37 @@ fn shown(stage: &Stage, channel: ChannelId, viewer: UserId) -> String {
         let mut lines = Vec::new();
         part(&mut lines, "", &post.content);
         for embed in &post.embeds {
-            let get = |path: &str| embed.pointer(path).and_then(Value::as_str).unwrap_or_default();
+            let get = |path: &str| {
+                embed
+                    .pointer(path)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+            };
             part(&mut lines, "│ ", get("/author/name"));
             part(&mut lines, "│ ", get("/title"));
             part(&mut lines, "│ ", get("/description"));
-            for field in embed.get("fields").and_then(Value::as_array).into_iter().flatten() {
+            for field in embed
+                .get("fields")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 for key in ["name", "value"] {
-                    part(&mut lines, "│ ", field.get(key).and_then(Value::as_str).unwrap_or_default());
+                    part(
+                        &mut lines,
+                        "│ ",
+                        field.get(key).and_then(Value::as_str).unwrap_or_default(),
+                    );
                 }
             }
             part(&mut lines, "│ ", get("/footer/text"));
             lines.push(String::new());
         }
-        let buttons: Vec<String> = post.buttons().iter().map(|button| format!("[{}]", button.label)).collect();
+        let buttons: Vec<String> = post
+            .buttons()
+            .iter()
+            .map(|button| format!("[{}]", button.label))
+            .collect();
         part(&mut lines, "", &buttons.join(" "));
         for select in post.selects() {
             part(&mut lines, "", &format!("[{} ▾]", select.placeholder));
@@ -90,7 +123,11 @@ fn shown(stage: &Stage, channel: ChannelId, viewer: UserId) -> String {
         }
         // The message a thread begins with has nothing of its own.
         if !lines.is_empty() {
-            text.push_str(&format!("\n{}:\n{}\n", post.author, lines.join("\n").trim_end()));
+            text.push_str(&format!(
+                "\n{}:\n{}\n",
+                post.author,
+                lines.join("\n").trim_end()
+            ));
         }
     }
     text
@@ -98,7 +135,11 @@ fn shown(stage: &Stage, channel: ChannelId, viewer: UserId) -> String {
 
 fn part(lines: &mut Vec<String>, indent: &str, markdown: &str) {
     if !markdown.is_empty() {
-        lines.extend(plain(markdown).lines().map(|line| format!("{indent}{line}")));
+        lines.extend(
+            plain(markdown)
+                .lines()
+                .map(|line| format!("{indent}{line}")),
+        );
     }
 }
 
@@ -136,7 +177,11 @@ fn time(text: &str) -> Option<(String, &str)> {
     let said = match style {
         "R" => {
             let days = Timestamp::now().duration_since(at).as_hours() / 24;
-            if days > 0 { format!("{days} days ago") } else { at.strftime("%H:%M UTC").to_string() }
+            if days > 0 {
+                format!("{days} days ago")
+            } else {
+                at.strftime("%H:%M UTC").to_string()
+            }
         }
         "t" | "T" => at.strftime("%H:%M UTC").to_string(),
         "d" | "D" => at.strftime("%-d %b %Y").to_string(),

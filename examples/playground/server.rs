@@ -17,7 +17,10 @@ use axum::{Json, Router};
 use futures::Stream;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use standin::{Change, ChannelId, Discord, GuildId, Interaction, MessageId, Modal, Response, Say, Upload, UserId};
+use standin::{
+    Change, ChannelId, Discord, GuildId, Interaction, MessageId, Modal, Response, Say, Upload,
+    UserId,
+};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -31,11 +34,31 @@ const UPLOAD_BYTES: usize = 10 * 1024 * 1024;
 
 const FILES: [(&str, &str, &str); 6] = [
     ("/", "text/html; charset=utf-8", include_str!("page.html")),
-    ("/page.css", "text/css; charset=utf-8", include_str!("page.css")),
-    ("/page.js", "text/javascript; charset=utf-8", include_str!("page.js")),
-    ("/message.js", "text/javascript; charset=utf-8", include_str!("message.js")),
-    ("/composer.js", "text/javascript; charset=utf-8", include_str!("composer.js")),
-    ("/markdown.js", "text/javascript; charset=utf-8", include_str!("markdown.js")),
+    (
+        "/page.css",
+        "text/css; charset=utf-8",
+        include_str!("page.css"),
+    ),
+    (
+        "/page.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page.js"),
+    ),
+    (
+        "/message.js",
+        "text/javascript; charset=utf-8",
+        include_str!("message.js"),
+    ),
+    (
+        "/composer.js",
+        "text/javascript; charset=utf-8",
+        include_str!("composer.js"),
+    ),
+    (
+        "/markdown.js",
+        "text/javascript; charset=utf-8",
+        include_str!("markdown.js"),
+    ),
 ];
 
 /// What the handlers share.
@@ -100,11 +123,19 @@ impl Server {
             .route("/state", get(state))
             .route("/events", get(events))
             .route("/act", post(act))
-            .route("/upload", post(upload).layer(DefaultBodyLimit::max(UPLOAD_BYTES)));
+            .route(
+                "/upload",
+                post(upload).layer(DefaultBodyLimit::max(UPLOAD_BYTES)),
+            );
         for (path, kind, text) in FILES {
-            router = router.route(path, get(move || async move { ([(header::CONTENT_TYPE, kind)], text) }));
+            router = router.route(
+                path,
+                get(move || async move { ([(header::CONTENT_TYPE, kind)], text) }),
+            );
         }
-        let router = router.layer(middleware::from_fn_with_state(Arc::clone(&shared), guard)).with_state(shared);
+        let router = router
+            .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard))
+            .with_state(shared);
         Ok(Self {
             listener,
             router,
@@ -125,7 +156,11 @@ impl Server {
 /// Only this machine's browser, only from the page itself.
 async fn guard(State(shared): At, request: Request, next: Next) -> Answer {
     if !is_from_page(request.headers(), shared.address.port()) {
-        return (StatusCode::FORBIDDEN, "This page is for the machine it runs on.").into_response();
+        return (
+            StatusCode::FORBIDDEN,
+            "This page is for the machine it runs on.",
+        )
+            .into_response();
     }
     let mut answer = next.run(request).await;
     let headers = answer.headers_mut();
@@ -133,17 +168,26 @@ async fn guard(State(shared): At, request: Request, next: Next) -> Answer {
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"),
     );
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     answer
 }
 
 fn is_from_page(headers: &HeaderMap, port: u16) -> bool {
     let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
-    let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let text =
+        |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let is_ours = |host: &str| hosts.iter().any(|ours| ours == host);
-    text(header::HOST).is_some_and(is_ours) && text(header::ORIGIN).is_none_or(|origin| origin.strip_prefix("http://").is_some_and(is_ours))
+    text(header::HOST).is_some_and(is_ours)
+        && text(header::ORIGIN)
+            .is_none_or(|origin| origin.strip_prefix("http://").is_some_and(is_ours))
 }
 
 impl Shared {
@@ -152,7 +196,12 @@ impl Shared {
             .iter()
             .map(|person| person.id)
             .find(|person| person.get() == id)
-            .ok_or_else(|| Refused(StatusCode::FORBIDDEN, "You can act as the people of this page only.".to_owned()))
+            .ok_or_else(|| {
+                Refused(
+                    StatusCode::FORBIDDEN,
+                    "You can act as the people of this page only.".to_owned(),
+                )
+            })
     }
 }
 
@@ -169,7 +218,9 @@ async fn about(State(shared): At) -> Json<Value> {
             Some(json!({"kind": example.kind, "report": example.report, "as": by.id.to_string(), "locale": by.locale}))
         })
         .collect();
-    Json(json!({"people": people, "examples": examples, "engine": shared.engine, "guild": shared.guild.to_string()}))
+    Json(
+        json!({"people": people, "examples": examples, "engine": shared.engine, "guild": shared.guild.to_string()}),
+    )
 }
 
 #[derive(Deserialize)]
@@ -187,10 +238,18 @@ async fn state(State(shared): At, Query(look): Query<Look>) -> Result<Json<Value
     if let Some(messages) = state.get_mut("messages").and_then(Value::as_object_mut) {
         messages.retain(|channel, _| look.open.split(',').any(|open| open == channel));
     }
-    let interactions = shared.interactions.lock().unwrap_or_else(PoisonError::into_inner);
+    let interactions = shared
+        .interactions
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     let titles: Map<String, Value> = interactions
         .values()
-        .filter_map(|interaction| Some((interaction.original_id()?.to_string(), json!(interaction.title()))))
+        .filter_map(|interaction| {
+            Some((
+                interaction.original_id()?.to_string(),
+                json!(interaction.title()),
+            ))
+        })
         .collect();
     drop(interactions);
     if let Some(object) = state.as_object_mut() {
@@ -200,17 +259,25 @@ async fn state(State(shared): At, Query(look): Query<Look>) -> Result<Json<Value
 }
 
 /// A bell: what kind of thing changed, and in which channel.
-async fn events(State(shared): At, Query(look): Query<Look>) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refused> {
+async fn events(
+    State(shared): At,
+    Query(look): Query<Look>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refused> {
     let who = shared.person(look.who)?;
     let changes = shared.discord.events();
     let stream = futures::stream::unfold(changes, move |changes| next_change(changes, who));
     Ok(Sse::new(stream).keep_alive(KeepAlive::default()))
 }
 
-async fn next_change(mut changes: broadcast::Receiver<Change>, who: UserId) -> Option<(Result<Event, Infallible>, broadcast::Receiver<Change>)> {
+async fn next_change(
+    mut changes: broadcast::Receiver<Change>,
+    who: UserId,
+) -> Option<(Result<Event, Infallible>, broadcast::Receiver<Change>)> {
     loop {
         let said = match changes.recv().await {
-            Ok(change) if change.only_for.is_none_or(|only| only == who) => json!({"name": change.name, "channel": change.data.get("channel_id")}),
+            Ok(change) if change.only_for.is_none_or(|only| only == who) => {
+                json!({"name": change.name, "channel": change.data.get("channel_id")})
+            }
             Ok(_) => continue,
             // The page reads everything anyway.
             Err(RecvError::Lagged(_)) => json!({"name": "LAGGED"}),
@@ -226,10 +293,18 @@ struct FileName {
 }
 
 /// Takes a file for an option of a command or for a message, and gives its number.
-async fn upload(State(shared): At, Query(FileName { name }): Query<FileName>, bytes: Bytes) -> Json<Value> {
+async fn upload(
+    State(shared): At,
+    Query(FileName { name }): Query<FileName>,
+    bytes: Bytes,
+) -> Json<Value> {
     let file = Upload::new(&name, bytes.to_vec());
     let id = shared.discord.upload(file.clone()).get();
-    shared.uploads.lock().unwrap_or_else(PoisonError::into_inner).insert(id, file);
+    shared
+        .uploads
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(id, file);
     Json(json!({"id": id.to_string()}))
 }
 
@@ -292,34 +367,66 @@ enum Does {
 
 /// Ids come as text: they are too long for a number of JavaScript.
 fn number<'de, D: serde::Deserializer<'de>>(text: D) -> Result<u64, D::Error> {
-    String::deserialize(text)?.parse().map_err(serde::de::Error::custom)
+    String::deserialize(text)?
+        .parse()
+        .map_err(serde::de::Error::custom)
 }
 
-async fn act(State(shared): At, headers: HeaderMap, Json(act): Json<Act>) -> Result<Json<Value>, Refused> {
+async fn act(
+    State(shared): At,
+    headers: HeaderMap,
+    Json(act): Json<Act>,
+) -> Result<Json<Value>, Refused> {
     // A plain form of another site can't send this type.
-    if headers.get(header::CONTENT_TYPE).is_none_or(|kind| kind != "application/json") {
-        return Err(Refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "JSON is wanted.".to_owned()));
+    if headers
+        .get(header::CONTENT_TYPE)
+        .is_none_or(|kind| kind != "application/json")
+    {
+        return Err(Refused(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "JSON is wanted.".to_owned(),
+        ));
     }
     let who = shared.person(act.who)?;
     let discord = &shared.discord;
     let started = match act.does {
-        Does::Slash { channel, command, options } => discord.try_slash(who, ChannelId(channel), &command, options),
+        Does::Slash {
+            channel,
+            command,
+            options,
+        } => discord.try_slash(who, ChannelId(channel), &command, options),
         Does::Complete {
             channel,
             command,
             focused,
             options,
         } => discord.try_autocomplete(who, ChannelId(channel), &command, &focused, options),
-        Does::MessageCommand { name, message } => discord.try_message_command(who, &name, MessageId(message)),
-        Does::Click { message, custom_id } => discord.try_click(who, MessageId(message), &custom_id),
-        Does::Select { message, custom_id, values } => {
+        Does::MessageCommand { name, message } => {
+            discord.try_message_command(who, &name, MessageId(message))
+        }
+        Does::Click { message, custom_id } => {
+            discord.try_click(who, MessageId(message), &custom_id)
+        }
+        Does::Select {
+            message,
+            custom_id,
+            values,
+        } => {
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
             discord.try_select(who, MessageId(message), &custom_id, &values)
         }
         Does::Submit { opened, values } => {
-            let opener = shared.interactions.lock().unwrap_or_else(PoisonError::into_inner).get(&opened).cloned();
+            let opener = shared
+                .interactions
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get(&opened)
+                .cloned();
             let opener = opener.ok_or_else(|| "that form is gone".to_owned())?;
-            let values: Vec<(&str, &str)> = values.iter().map(|(id, value)| (id.as_str(), value.as_str())).collect();
+            let values: Vec<(&str, &str)> = values
+                .iter()
+                .map(|(id, value)| (id.as_str(), value.as_str()))
+                .collect();
             discord.try_submit_modal(who, &opener, &values)
         }
         Does::Say {
@@ -336,15 +443,29 @@ async fn act(State(shared): At, headers: HeaderMap, Json(act): Json<Act>) -> Res
     Ok(Json(answered(&shared, started?).await))
 }
 
-fn say(shared: &Shared, text: &str, reply_to: Option<&str>, files: &[String]) -> Result<Say, Refused> {
+fn say(
+    shared: &Shared,
+    text: &str,
+    reply_to: Option<&str>,
+    files: &[String],
+) -> Result<Say, Refused> {
     let mut said = Say::text(text);
     if let Some(message) = reply_to {
-        let message: u64 = message.parse().map_err(|_| "the message replied to has no id".to_owned())?;
+        let message: u64 = message
+            .parse()
+            .map_err(|_| "the message replied to has no id".to_owned())?;
         said = said.reply_to(MessageId(message));
     }
-    let mut uploads = shared.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut uploads = shared
+        .uploads
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     for file in files {
-        let file = file.parse().ok().and_then(|id| uploads.remove(&id)).ok_or_else(|| "a file is gone: attach it again".to_owned())?;
+        let file = file
+            .parse()
+            .ok()
+            .and_then(|id| uploads.remove(&id))
+            .ok_or_else(|| "a file is gone: attach it again".to_owned())?;
         said = said.file(file);
     }
     Ok(said)
@@ -353,7 +474,11 @@ fn say(shared: &Shared, text: &str, reply_to: Option<&str>, files: &[String]) ->
 /// What Discord's client learns: the kind of the first answer; messages come with the state.
 async fn answered(shared: &Shared, interaction: Interaction) -> Value {
     let id = interaction.id.get();
-    shared.interactions.lock().unwrap_or_else(PoisonError::into_inner).insert(id, interaction.clone());
+    shared
+        .interactions
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(id, interaction.clone());
     match interaction.try_response().await {
         None => {
             interaction.forget();
@@ -363,10 +488,15 @@ async fn answered(shared: &Shared, interaction: Interaction) -> Value {
         Some(Response::Deferred { .. }) => json!({"answer": "deferred"}),
         Some(Response::Update(_) | Response::DeferredUpdate) => json!({"answer": "update"}),
         Some(Response::Choices(choices)) => {
-            let choices: Vec<Value> = choices.into_iter().map(|choice| json!({"name": choice.name, "value": choice.value})).collect();
+            let choices: Vec<Value> = choices
+                .into_iter()
+                .map(|choice| json!({"name": choice.name, "value": choice.value}))
+                .collect();
             json!({"answer": "choices", "choices": choices})
         }
-        Some(Response::Modal(modal)) => json!({"answer": "modal", "interaction": id.to_string(), "modal": modal_json(&modal)}),
+        Some(Response::Modal(modal)) => {
+            json!({"answer": "modal", "interaction": id.to_string(), "modal": modal_json(&modal)})
+        }
     }
 }
 

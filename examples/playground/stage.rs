@@ -98,7 +98,11 @@ impl Stage {
         let [alice, marc, _] = people.as_slice() else {
             anyhow::bail!("three people are on the stage");
         };
-        discord.grant(guild, marc.id, permissions::MANAGE_THREADS | permissions::MANAGE_GUILD);
+        discord.grant(
+            guild,
+            marc.id,
+            permissions::MANAGE_THREADS | permissions::MANAGE_GUILD,
+        );
         discord.private_channel(guild, "security", &[alice.id, marc.id, discord.bot()]);
         alert(&discord, alerts);
         let folder = tempfile::tempdir().context("no temporary folder can be made")?;
@@ -115,7 +119,10 @@ impl Stage {
 
     /// Address of the temporary database.
     pub fn database_url(&self) -> String {
-        format!("sqlite://{}", self.folder.path().join("playground.db").display())
+        format!(
+            "sqlite://{}",
+            self.folder.path().join("playground.db").display()
+        )
     }
 
     /// The bot's configuration: the stand-in and the sample memory in place of Discord and of a
@@ -133,10 +140,13 @@ impl Stage {
             "DISCORD_MESSAGE_CONTENT" => Some("on".to_owned()),
             "DATABASE_URL" => Some(self.database_url()),
             // Whoever plays here is one person who tries many things.
-            "LIMIT_ANALYSES_PER_PERSON_HOUR" | "LIMIT_ANALYSES_PER_GUILD_HOUR" => variable(name).or_else(|| Some("1000".to_owned())),
+            "LIMIT_ANALYSES_PER_PERSON_HOUR" | "LIMIT_ANALYSES_PER_GUILD_HOUR" => {
+                variable(name).or_else(|| Some("1000".to_owned()))
+            }
             _ => variable(name),
         };
-        Config::read(ours, |path| std::fs::read_to_string(path).ok()).context("the configuration has faults")
+        Config::read(ours, |path| std::fs::read_to_string(path).ok())
+            .context("the configuration has faults")
     }
 
     /// Starts the bot, and waits until it is connected and its commands are there.
@@ -156,7 +166,9 @@ impl Stage {
     async fn remember(&self) -> anyhow::Result<()> {
         let now = Timestamp::now();
         let guild = self.guild.to_string();
-        let store = Store::open(&self.database_url()).await.context("the sample memory can't be opened")?;
+        let store = Store::open(&self.database_url())
+            .await
+            .context("the sample memory can't be opened")?;
         let lines = sample(now)?;
         let key = precedent::jobs::respond::redaction_key(&self.config(|_| None)?);
         let options = ImportOptions {
@@ -165,7 +177,11 @@ impl Stage {
             strict: true,
         };
         let report = remember::import(&store, &guild, lines.as_bytes(), options, |_| {}).await?;
-        anyhow::ensure!(!report.refused, "the sample memory has a bad line: {:?}", report.failures);
+        anyhow::ensure!(
+            !report.refused,
+            "the sample memory has a bad line: {:?}",
+            report.failures
+        );
         let service = Service {
             aliases: vec!["payments".to_owned(), "pay-api".to_owned()],
             ..Service::named("payments-api")
@@ -176,7 +192,13 @@ impl Stage {
     }
 }
 
-fn person(discord: &Discord, guild: GuildId, name: &'static str, role: &'static str, locale: &'static str) -> Person {
+fn person(
+    discord: &Discord,
+    guild: GuildId,
+    name: &'static str,
+    role: &'static str,
+    locale: &'static str,
+) -> Person {
     Person {
         id: discord.member_speaking(guild, name, locale),
         name,
@@ -208,14 +230,27 @@ fn alert(discord: &Discord, channel: ChannelId) {
 fn sample(now: Timestamp) -> anyhow::Result<String> {
     let mut lines = String::new();
     for line in MEMORY.lines() {
-        let mut incident: Value = serde_json::from_str(line).context("a line of the sample memory is no JSON")?;
-        let object = incident.as_object_mut().context("a line of the sample memory is no object")?;
-        let mut whole = |key: &str| object.remove(key).and_then(|value| value.as_i64()).with_context(|| format!("a line of the sample memory has no {key}"));
+        let mut incident: Value =
+            serde_json::from_str(line).context("a line of the sample memory is no JSON")?;
+        let object = incident
+            .as_object_mut()
+            .context("a line of the sample memory is no object")?;
+        let mut whole = |key: &str| {
+            object
+                .remove(key)
+                .and_then(|value| value.as_i64())
+                .with_context(|| format!("a line of the sample memory has no {key}"))
+        };
         let resolved = now.checked_sub(SignedDuration::from_hours(24 * whole("days_ago")?))?;
         let started = resolved.checked_sub(SignedDuration::from_mins(whole("minutes")?))?;
         object.insert("started_at".to_owned(), json!(started.to_string()));
         object.insert("resolved_at".to_owned(), json!(resolved.to_string()));
-        for attempt in object.get_mut("attempts").and_then(Value::as_array_mut).into_iter().flatten() {
+        for attempt in object
+            .get_mut("attempts")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
             if let Some(attempt) = attempt.as_object_mut() {
                 attempt.insert("at".to_owned(), json!(resolved.to_string()));
                 attempt.insert("environment".to_owned(), json!("production"));

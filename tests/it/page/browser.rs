@@ -66,7 +66,9 @@ pub fn chromium() -> Option<PathBuf> {
         return Some(path);
     }
     let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join("chromium")).find(|path| path.is_file())
+    std::env::split_paths(&folders)
+        .map(|folder| folder.join("chromium"))
+        .find(|path| path.is_file())
 }
 
 impl Browser {
@@ -75,7 +77,10 @@ impl Browser {
         let profile = tempfile::tempdir().expect("a folder for the profile");
         // The protocol's pipes are the descriptors 3 and 4.
         let mut child = Command::new("sh")
-            .args(["-c", r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#])
+            .args([
+                "-c",
+                r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#,
+            ])
             .arg(chromium)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .args(FLAGS)
@@ -100,13 +105,27 @@ impl Browser {
             profile,
         };
         let targets = browser.send("Target.getTargets", json!({})).await;
-        let target = targets.pointer("/targetInfos").and_then(Value::as_array).and_then(|all| all.iter().find(|target| target["type"] == "page")).expect("a page is open");
-        let attached = browser.send("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true})).await;
+        let target = targets
+            .pointer("/targetInfos")
+            .and_then(Value::as_array)
+            .and_then(|all| all.iter().find(|target| target["type"] == "page"))
+            .expect("a page is open");
+        let attached = browser
+            .send(
+                "Target.attachToTarget",
+                json!({"targetId": target["targetId"], "flatten": true}),
+            )
+            .await;
         browser.session = attached["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
             browser.send(domain, json!({})).await;
         }
-        browser.send("Emulation.setEmulatedMedia", json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]})).await;
+        browser
+            .send(
+                "Emulation.setEmulatedMedia",
+                json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]}),
+            )
+            .await;
         browser
     }
 
@@ -118,9 +137,18 @@ impl Browser {
             command["sessionId"] = json!(session);
         }
         let (answer, answered) = oneshot::channel();
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(self.last_id, answer);
-        self.commands.write_all(format!("{command}\0").as_bytes()).await.expect("the browser takes commands");
-        let mut said = tokio::time::timeout(PATIENCE, answered).await.expect("the browser answers in time").expect("the browser is there");
+        self.waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(self.last_id, answer);
+        self.commands
+            .write_all(format!("{command}\0").as_bytes())
+            .await
+            .expect("the browser takes commands");
+        let mut said = tokio::time::timeout(PATIENCE, answered)
+            .await
+            .expect("the browser answers in time")
+            .expect("the browser is there");
         assert!(said.get("error").is_none(), "{method}: {said}");
         said["result"].take()
     }
@@ -138,7 +166,12 @@ impl Browser {
     /// The value of an expression, in which `named(name, root?)` and `text(selector)` find things.
     pub async fn value(&mut self, expression: &str) -> Value {
         let expression = format!("(async () => {{ {FIND} return ({expression}); }})()");
-        let result = self.send("Runtime.evaluate", json!({"expression": expression, "awaitPromise": true, "returnByValue": true})).await;
+        let result = self
+            .send(
+                "Runtime.evaluate",
+                json!({"expression": expression, "awaitPromise": true, "returnByValue": true}),
+            )
+            .await;
         match result.get("exceptionDetails") {
             None => result["result"]["value"].clone(),
             // While the page loads nothing is there yet; whoever waits asks again.
@@ -160,7 +193,11 @@ impl Browser {
                 if Instant::now() > deadline {
                     self.picture("waited-in-vain").await;
                     let shown = self.value("document.body.innerText").await;
-                    panic!("{at}: waited for {expression}\n{}\nthe page shows:\n{}", self.troubles().join("\n"), shown.as_str().unwrap_or_default());
+                    panic!(
+                        "{at}: waited for {expression}\n{}\nthe page shows:\n{}",
+                        self.troubles().join("\n"),
+                        shown.as_str().unwrap_or_default()
+                    );
                 }
                 tokio::time::sleep(Duration::from_millis(25)).await;
             }
@@ -169,7 +206,12 @@ impl Browser {
 
     /// Waits until a part of the page shows a text.
     pub async fn shows(&mut self, selector: &str, text: &str) {
-        self.until(&format!("text({}).includes({})", json!(selector), json!(text))).await;
+        self.until(&format!(
+            "text({}).includes({})",
+            json!(selector),
+            json!(text)
+        ))
+        .await;
     }
 
     /// Presses an element with the mouse, once it is there, switched on, and lies still.
@@ -200,7 +242,12 @@ impl Browser {
 
     /// Presses whatever has this accessible name (or begins with it) within a part of the page.
     pub async fn press_named(&mut self, root: &str, name: &str) {
-        self.press(&format!("named({}, document.querySelector({}))", json!(name), json!(root))).await;
+        self.press(&format!(
+            "named({}, document.querySelector({}))",
+            json!(name),
+            json!(root)
+        ))
+        .await;
     }
 
     /// Types into what has the focus.
@@ -220,22 +267,34 @@ impl Browser {
         let Some(folder) = self.pictures.clone() else {
             return;
         };
-        let shot = self.send("Page.captureScreenshot", json!({"format": "png"})).await;
+        let shot = self
+            .send("Page.captureScreenshot", json!({"format": "png"}))
+            .await;
         let bytes = base64(shot["data"].as_str().unwrap_or_default());
         std::fs::create_dir_all(&folder).expect("a folder for pictures");
         std::fs::write(folder.join(format!("{name}.png")), bytes).expect("a picture is written");
     }
 
     fn troubles(&self) -> Vec<String> {
-        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.troubles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Ends it; what went wrong in the page fails the test.
     pub async fn ends(mut self) {
         self.session = None;
         self.send("Browser.close", json!({})).await;
-        tokio::time::timeout(PATIENCE, self.child.wait()).await.expect("the browser ends").expect("it was ours");
-        assert_eq!(self.troubles(), Vec::<String>::new(), "the page is without errors");
+        tokio::time::timeout(PATIENCE, self.child.wait())
+            .await
+            .expect("the browser ends")
+            .expect("it was ours");
+        assert_eq!(
+            self.troubles(),
+            Vec::<String>::new(),
+            "the page is without errors"
+        );
         // Its helpers may still write; what stays is in the folder for temporary files.
         let _ = self.profile.close();
     }
@@ -245,12 +304,20 @@ impl Browser {
 async fn read(answers: ChildStdout, waiting: Waiting, troubles: Arc<Mutex<Vec<String>>>) {
     let mut answers = BufReader::new(answers);
     let mut bytes = Vec::new();
-    while answers.read_until(0, &mut bytes).await.is_ok_and(|read| read > 0) {
+    while answers
+        .read_until(0, &mut bytes)
+        .await
+        .is_ok_and(|read| read > 0)
+    {
         bytes.pop();
         let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         bytes.clear();
         if let Some(id) = said["id"].as_u64() {
-            if let Some(answer) = waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id) {
+            if let Some(answer) = waiting
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&id)
+            {
                 // Whoever asked may have gone.
                 let _ = answer.send(said);
             }
@@ -263,7 +330,10 @@ async fn read(answers: ChildStdout, waiting: Waiting, troubles: Arc<Mutex<Vec<St
             _ => false,
         };
         if bad {
-            troubles.lock().unwrap_or_else(PoisonError::into_inner).push(said["params"].to_string());
+            troubles
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(said["params"].to_string());
         }
     }
 }

@@ -25,7 +25,6 @@ const REPORT: &str = EXAMPLES[0].report;
 struct Play {
     stage: Stage,
     app: App,
-    address: String,
     browser: Browser,
 }
 
@@ -33,27 +32,35 @@ impl Play {
     /// Starts everything; `None` where there is no browser.
     async fn begins(width: u32, height: u32) -> Option<Self> {
         let Some(chromium) = browser::chromium() else {
-            assert!(std::env::var_os("CI").is_none(), "Chromium is not installed, and CI wants the page tested");
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "Chromium is not installed, and CI wants the page tested"
+            );
             eprintln!("skipped: Chromium is not installed");
             return None;
         };
         let stage = Stage::set().await.expect("the stage is set");
-        let config = stage.config(|_| None).expect("nothing is configured, so nothing is wrong");
+        let config = stage
+            .config(|_| None)
+            .expect("nothing is configured, so nothing is wrong");
         let app = stage.bot(&config).await.expect("the bot starts");
         // The machine may be busy; how soon the bot answers is measured elsewhere.
         stage.discord.set_patience(Duration::from_secs(60));
         stage.discord.set_response_limit(Duration::from_secs(60));
-        let server = Server::bind(&stage, "No model is configured.".to_owned(), 0).await.expect("a free port");
+        let server = Server::bind(&stage, "No model is configured.".to_owned(), 0)
+            .await
+            .expect("a free port");
         let address = format!("http://{}", server.address);
         tokio::spawn(server.serve());
         let mut browser = Browser::start(&chromium).await;
         browser.size(width, height).await;
         browser.open(&address).await;
-        browser.until("document.querySelectorAll('.example').length === 3").await;
+        browser
+            .until("document.querySelectorAll('.example').length === 3")
+            .await;
         Some(Self {
             stage,
             app,
-            address,
             browser,
         })
     }
@@ -84,9 +91,11 @@ async fn conversation(width: u32, height: u32, picture: &str) {
     let page = &mut play.browser;
     page.picture(&format!("{picture}-1-first-screen")).await;
 
-    page.press_named("#main .composer", "Message #incidents").await;
+    page.press_named("#main .composer", "Message #incidents")
+        .await;
     page.types("/ana").await;
-    page.until("document.querySelector('#main .suggestions b')?.textContent === '/analyze'").await;
+    page.until("document.querySelector('#main .suggestions b')?.textContent === '/analyze'")
+        .await;
     page.picture(&format!("{picture}-2-completion")).await;
     page.enter().await;
     page.until("document.activeElement.name === 'report'").await;
@@ -96,13 +105,15 @@ async fn conversation(width: u32, height: u32, picture: &str) {
     page.shows("#main .log", "payments-api").await;
     page.shows("#main .log", "Seen 3x here").await;
 
-    page.press("document.querySelector('#main .thread-card')").await;
+    page.press("document.querySelector('#main .thread-card')")
+        .await;
     page.shows("#thread .log", "FROM MEMORY").await;
     page.shows("#thread .log", "Next steps").await;
     page.picture(&format!("{picture}-4-thread")).await;
 
     page.press_named("#thread", "Tick or untick steps").await;
-    page.press("document.querySelector('#popover [role=option]')").await;
+    page.press("document.querySelector('#popover [role=option]')")
+        .await;
     page.picture(&format!("{picture}-5-ticking")).await;
     page.press_named("#popover", "Done").await;
     page.shows("#thread .log", "✅").await;
@@ -110,22 +121,30 @@ async fn conversation(width: u32, height: u32, picture: &str) {
 
     page.press_named("#thread", "1 Trying this fix").await;
     page.press_named("#thread", "1 Worked").await;
-    page.until("named('1 Worked', document.querySelector('#thread')).classList.contains('success')").await;
+    page.until(
+        "named('1 Worked', document.querySelector('#thread')).classList.contains('success')",
+    )
+    .await;
 
     page.press_named("#thread", "Stakeholder update").await;
     page.shows("#thread .log .code-block", "INC-0034").await;
     page.press_named("#thread", "Status page").await;
     page.until("named('Status page', document.querySelector('#thread')).disabled && !text('#thread .code-block').includes('INC-')").await;
 
-    page.press_named("#thread .composer", "Message payments-api").await;
+    page.press_named("#thread .composer", "Message payments-api")
+        .await;
     page.types("Did a restart help last time?").await;
     page.enter().await;
     page.until("[...document.querySelectorAll('#thread .message')].some((m) => m.querySelector('.above')?.textContent.includes('Did a restart') && m.innerText.includes('precedent'))").await;
     page.picture(&format!("{picture}-6-answered")).await;
     play.nothing_sticks_out().await;
 
-    play.browser.press_named("#thread", "Close the thread").await;
-    play.browser.until("document.querySelector('#thread').hidden").await;
+    play.browser
+        .press_named("#thread", "Close the thread")
+        .await;
+    play.browser
+        .until("document.querySelector('#thread').hidden")
+        .await;
     play.browser.picture(&format!("{picture}-7-channel")).await;
     play.nothing_sticks_out().await;
     play.ends().await;
@@ -149,19 +168,25 @@ async fn forms_completions_message_commands_and_another_language() {
     let page = &mut play.browser;
 
     // Without a report the form opens; what the bot knows completes the service.
-    page.press_named("#main .composer", "Message #incidents").await;
+    page.press_named("#main .composer", "Message #incidents")
+        .await;
     page.types("/analyze ").await;
     page.press_named("#main .command", "service").await;
     page.types("pay").await;
-    page.until("document.querySelector('#main .suggestions b')?.textContent === 'payments-api'").await;
+    page.until("document.querySelector('#main .suggestions b')?.textContent === 'payments-api'")
+        .await;
     page.enter().await;
-    page.until("document.activeElement.value === 'payments-api'").await;
+    page.until("document.activeElement.value === 'payments-api'")
+        .await;
     page.enter().await;
     page.until("document.querySelector('dialog').open").await;
     page.press_named("dialog", "Submit").await;
-    page.until("document.querySelector('dialog :invalid') !== null").await;
-    page.press("document.querySelector('dialog textarea')").await;
-    page.types("PoolTimeout: no connection available after 30000 ms, every request waits").await;
+    page.until("document.querySelector('dialog :invalid') !== null")
+        .await;
+    page.press("document.querySelector('dialog textarea')")
+        .await;
+    page.types("PoolTimeout: no connection available after 30000 ms, every request waits")
+        .await;
     page.picture("form").await;
     page.press_named("dialog", "Submit").await;
     page.until("!document.querySelector('dialog').open").await;
@@ -169,10 +194,12 @@ async fn forms_completions_message_commands_and_another_language() {
 
     // An alert becomes an incident by its menu; its text stands in an embed.
     page.press_named("#sidebar", "# alerts").await;
-    page.press("document.querySelector('#main .message .more')").await;
+    page.press("document.querySelector('#main .message .more')")
+        .await;
     page.press_named("#popover", "Analyze as incident").await;
     page.until("text('#main .log').includes('order-service') && document.querySelector('#main .thread-card')").await;
-    page.press("document.querySelector('#main .thread-card')").await;
+    page.press("document.querySelector('#main .thread-card')")
+        .await;
     page.shows("#thread .log", "Do not repeat").await;
     page.picture("alert").await;
 
@@ -180,15 +207,20 @@ async fn forms_completions_message_commands_and_another_language() {
     page.press_named("#thread", "Why?").await;
     page.shows("#thread .log", "Only you can see this").await;
     let marc = play.stage.people.get(1).map(|person| person.id.to_string());
-    let become_marc = format!("(() => {{ const s = document.querySelector('#as'); s.value = {}; s.dispatchEvent(new Event('change')); return true; }})()", json!(marc));
+    let become_marc = format!(
+        "(() => {{ const s = document.querySelector('#as'); s.value = {}; s.dispatchEvent(new Event('change')); return true; }})()",
+        json!(marc)
+    );
     page.until(&become_marc).await;
-    page.until("!text('#thread .log').includes('Only you can see this')").await;
+    page.until("!text('#thread .log').includes('Only you can see this')")
+        .await;
 
     // The example in Chinese is reported by somebody who reads Chinese, and answered so.
     page.press_named("#sidebar", "# incidents").await;
     page.press("document.querySelectorAll('.example')[2]").await;
     page.shows("#main .log", "库存服务").await;
-    page.press("[...document.querySelectorAll('#main .thread-card')].at(-1)").await;
+    page.press("[...document.querySelectorAll('#main .thread-card')].at(-1)")
+        .await;
     page.shows("#thread .log", "INC-0029").await;
     page.until("named('1 试用', document.querySelector('#thread')) ?? /下一步|后续步骤/.test(text('#thread .log'))").await;
     page.picture("chinese").await;
@@ -211,14 +243,23 @@ async fn what_others_write_is_text() {
 
     let cases = [
         ("plain", "plain"),
-        ("**bold** and *it* and _it_", "<strong>bold</strong> and <em>it</em> and <em>it</em>"),
+        (
+            "**bold** and *it* and _it_",
+            "<strong>bold</strong> and <em>it</em> and <em>it</em>",
+        ),
         (r"\*not\* \`code\` \<t:1:R>", "*not* `code` &lt;t:1:R&gt;"),
         ("**open `**` end", "**open <code>**</code> end"),
         ("snake_case_name", "snake_case_name"),
         ("``a`b``", "<code>a`b</code>"),
-        ("a <@1> <#2> </analyze:3>", r#"a <span class="mention">@unknown-user</span> <span class="mention">#no-access</span> <span class="mention">/analyze</span>"#),
+        (
+            "a <@1> <#2> </analyze:3>",
+            r#"a <span class="mention">@unknown-user</span> <span class="mention">#no-access</span> <span class="mention">/analyze</span>"#,
+        ),
         ("**a *b* c**", "<strong>a <em>b</em> c</strong>"),
-        ("||x||", r#"<span class="spoiler" role="button" tabindex="0" aria-label="Spoiler">x</span>"#),
+        (
+            "||x||",
+            r#"<span class="spoiler" role="button" tabindex="0" aria-label="Spoiler">x</span>"#,
+        ),
         ("<t:99999999999999999:R>", "&lt;t:99999999999999999:R&gt;"),
         ("", ""),
     ];
@@ -239,18 +280,27 @@ async fn what_others_write_is_text() {
     let long = page
         .value("await (async () => { const { markdown } = await import('/markdown.js'); const began = performance.now(); for (const mark of ['*', '_', '**', '`', '||', '> ', '<t:', '```', '\\\\']) markdown(mark.repeat(4096 / mark.length), { locale: 'en-US' }); return performance.now() - began; })()")
         .await;
-    assert!(long.as_f64().is_some_and(|milliseconds| milliseconds < 20_000.0), "marks without end: {long} ms");
+    assert!(
+        long.as_f64()
+            .is_some_and(|milliseconds| milliseconds < 20_000.0),
+        "marks without end: {long} ms"
+    );
     play.ends().await;
 }
 
 #[tokio::test]
 async fn only_this_machines_page_may_act() {
     let stage = Stage::set().await.expect("the stage is set");
-    let server = Server::bind(&stage, String::new(), 0).await.expect("a free port");
+    let server = Server::bind(&stage, String::new(), 0)
+        .await
+        .expect("a free port");
     let address = server.address;
     tokio::spawn(server.serve());
     let client = reqwest::Client::new();
-    let state = format!("http://{address}/state?as={}", stage.people.first().expect("somebody").id);
+    let state = format!(
+        "http://{address}/state?as={}",
+        stage.people.first().expect("somebody").id
+    );
     let bot = format!("http://{address}/state?as={}", stage.discord.bot());
     let own = format!("http://{address}");
     let none: [(&str, &str); 0] = [];
@@ -273,7 +323,13 @@ async fn only_this_machines_page_may_act() {
     let act = json!({"as": stage.people.first().map(|person| person.id.to_string()), "do": "say", "channel": stage.incidents.to_string(), "text": "hello"});
     let url = format!("http://{address}/act");
     for (kind, expected) in [("text/plain", 415), ("application/json", 200)] {
-        let sent = client.post(&url).header("content-type", kind).body(act.to_string()).send().await.expect("an answer");
+        let sent = client
+            .post(&url)
+            .header("content-type", kind)
+            .body(act.to_string())
+            .send()
+            .await
+            .expect("an answer");
         assert_eq!(sent.status().as_u16(), expected, "{kind}");
     }
 }
@@ -284,9 +340,20 @@ async fn a_report_without_a_browser() {
     let config = stage.config(|_| None).expect("nothing is wrong");
     let app = stage.bot(&config).await.expect("the bot starts");
     stage.discord.set_patience(Duration::from_secs(60));
-    assert!(once::analyze(&stage, &app, "  ").await.is_err(), "an empty report is no success");
-    let text = once::analyze(&stage, &app, REPORT).await.expect("an analysis");
-    for part in ["payments-api", "INC-0031", "days ago", "FROM MEMORY", "[1 Trying this fix]"] {
+    assert!(
+        once::analyze(&stage, &app, "  ").await.is_err(),
+        "an empty report is no success"
+    );
+    let text = once::analyze(&stage, &app, REPORT)
+        .await
+        .expect("an analysis");
+    for part in [
+        "payments-api",
+        "INC-0031",
+        "days ago",
+        "FROM MEMORY",
+        "[1 Trying this fix]",
+    ] {
         assert!(text.contains(part), "{part} is missing:\n{text}");
     }
     for mark in ["**", "<t:", "\\"] {
