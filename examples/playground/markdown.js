@@ -274,7 +274,7 @@ function tell(node) {
   }
   const distance = seconds - Date.now() / 1000;
   const [, unit, length] = SPANS.find(([below]) => Math.abs(distance) < below);
-  node.textContent = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(Math.round(distance / length), unit);
+  node.textContent = new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(Math.round(distance / length), unit);
 }
 
 // Relative times go on.

@@ -59,8 +59,8 @@ function hue(name) {
 // The line above: what it answers.
 function above(message, around) {
   const by = message.interaction_metadata;
+  const used = around.titles[message.id];
   if (by && by.type !== 3) {
-    const used = around.titles[message.id];
     return el('div', { class: 'above' }, el('b', {}, nameOf(by.user)), used ? ' used ' : ' used a command',
       used ? el('span', { class: 'mention' }, used) : null);
   }

@@ -69,8 +69,9 @@ struct Shared {
     /// Which engine answers, in a sentence.
     engine: String,
     address: SocketAddr,
-    /// Started from the page: a modal's opener is needed again, and a message shows its command.
-    interactions: Mutex<BTreeMap<u64, Interaction>>,
+    /// Started from the page, with what it is called: a modal's opener is needed again, and a
+    /// message shows the command that it answers.
+    started: Mutex<BTreeMap<u64, (Interaction, String)>>,
     /// Uploaded, not yet sent with a message.
     uploads: Mutex<BTreeMap<u64, Upload>>,
 }
@@ -115,7 +116,7 @@ impl Server {
             people: stage.people.clone(),
             engine,
             address,
-            interactions: Mutex::default(),
+            started: Mutex::default(),
             uploads: Mutex::default(),
         });
         let mut router = Router::new()
@@ -238,20 +239,17 @@ async fn state(State(shared): At, Query(look): Query<Look>) -> Result<Json<Value
     if let Some(messages) = state.get_mut("messages").and_then(Value::as_object_mut) {
         messages.retain(|channel, _| look.open.split(',').any(|open| open == channel));
     }
-    let interactions = shared
-        .interactions
+    let started = shared
+        .started
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
-    let titles: Map<String, Value> = interactions
+    let titles: Map<String, Value> = started
         .values()
-        .filter_map(|interaction| {
-            Some((
-                interaction.original_id()?.to_string(),
-                json!(interaction.title()),
-            ))
+        .filter_map(|(interaction, title)| {
+            Some((interaction.original_id()?.to_string(), json!(title)))
         })
         .collect();
-    drop(interactions);
+    drop(started);
     if let Some(object) = state.as_object_mut() {
         object.insert("titles".to_owned(), Value::Object(titles));
     }
@@ -389,23 +387,33 @@ async fn act(
     }
     let who = shared.person(act.who)?;
     let discord = &shared.discord;
-    let started = match act.does {
+    let (started, title) = match act.does {
         Does::Slash {
             channel,
             command,
             options,
-        } => discord.try_slash(who, ChannelId(channel), &command, options),
+        } => {
+            let channel = ChannelId(channel);
+            let started = discord.try_slash(who, channel, &command, options);
+            (started, format!("/{command}"))
+        }
         Does::Complete {
             channel,
             command,
             focused,
             options,
-        } => discord.try_autocomplete(who, ChannelId(channel), &command, &focused, options),
+        } => {
+            let channel = ChannelId(channel);
+            let started = discord.try_autocomplete(who, channel, &command, &focused, options);
+            (started, String::new())
+        }
         Does::MessageCommand { name, message } => {
-            discord.try_message_command(who, &name, MessageId(message))
+            let started = discord.try_message_command(who, &name, MessageId(message));
+            (started, name)
         }
         Does::Click { message, custom_id } => {
-            discord.try_click(who, MessageId(message), &custom_id)
+            let started = discord.try_click(who, MessageId(message), &custom_id);
+            (started, String::new())
         }
         Does::Select {
             message,
@@ -413,21 +421,22 @@ async fn act(
             values,
         } => {
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
-            discord.try_select(who, MessageId(message), &custom_id, &values)
+            let started = discord.try_select(who, MessageId(message), &custom_id, &values);
+            (started, String::new())
         }
         Does::Submit { opened, values } => {
             let opener = shared
-                .interactions
+                .started
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .get(&opened)
                 .cloned();
-            let opener = opener.ok_or_else(|| "that form is gone".to_owned())?;
+            let (opener, title) = opener.ok_or_else(|| "that form is gone".to_owned())?;
             let values: Vec<(&str, &str)> = values
                 .iter()
                 .map(|(id, value)| (id.as_str(), value.as_str()))
                 .collect();
-            discord.try_submit_modal(who, &opener, &values)
+            (discord.try_submit_modal(who, &opener, &values), title)
         }
         Does::Say {
             channel,
@@ -440,7 +449,7 @@ async fn act(
             return Ok(Json(json!({"answer": "said", "message": id.to_string()})));
         }
     };
-    Ok(Json(answered(&shared, started?).await))
+    Ok(Json(answered(&shared, started?, title).await))
 }
 
 fn say(
@@ -472,13 +481,13 @@ fn say(
 }
 
 /// What Discord's client learns: the kind of the first answer; messages come with the state.
-async fn answered(shared: &Shared, interaction: Interaction) -> Value {
+async fn answered(shared: &Shared, interaction: Interaction, title: String) -> Value {
     let id = interaction.id.get();
     shared
-        .interactions
+        .started
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
-        .insert(id, interaction.clone());
+        .insert(id, (interaction.clone(), title));
     match interaction.try_response().await {
         None => {
             interaction.forget();

@@ -190,6 +190,7 @@ async fn forms_completions_message_commands_and_another_language() {
     page.picture("form").await;
     page.press_named("dialog", "Submit").await;
     page.until("!document.querySelector('dialog').open").await;
+    page.shows("#main .log", "alice used /analyze").await;
     page.shows("#main .log", "payments-api").await;
 
     // An alert becomes an incident by its menu; its text stands in an embed.
@@ -197,11 +198,40 @@ async fn forms_completions_message_commands_and_another_language() {
     page.press("document.querySelector('#main .message .more')")
         .await;
     page.press_named("#popover", "Analyze as incident").await;
+    page.shows("#main .log", "alice used Analyze as incident")
+        .await;
     page.until("text('#main .log').includes('order-service') && document.querySelector('#main .thread-card')").await;
     page.press("document.querySelector('#main .thread-card')")
         .await;
     page.shows("#thread .log", "Do not repeat").await;
     page.picture("alert").await;
+
+    // A log goes along as a file, in a reply that names the bot.
+    page.press("[...document.querySelectorAll('#thread .message .more')].at(-1)")
+        .await;
+    page.press_named("#popover", "↪ Reply").await;
+    page.until(
+        "await (async () => {
+            const files = new DataTransfer();
+            files.items.add(new File(['exit code 137'], 'consumer.log'));
+            const input = document.querySelector('#thread .line input[type=file]');
+            input.files = files.files;
+            input.dispatchEvent(new Event('change'));
+            return true;
+        })()",
+    )
+    .await;
+    page.shows("#thread .tray", "consumer.log").await;
+    page.press_named("#thread .composer", "Message order-service")
+        .await;
+    page.types("@pre").await;
+    page.until("document.querySelector('#thread .suggestions b')?.textContent === '@precedent'")
+        .await;
+    page.enter().await;
+    page.types("is this the same as before?").await;
+    page.enter().await;
+    page.shows("#thread .log", "consumer.log").await;
+    page.until("[...document.querySelectorAll('#thread .message')].some((m) => m.querySelector('.above')?.textContent.includes('is this the same') && m.innerText.includes('precedent'))").await;
 
     // What one person opens, nobody else sees.
     page.press_named("#thread", "Why?").await;
