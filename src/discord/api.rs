@@ -43,6 +43,7 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// From request to the whole answer; a file of 10 MiB over a slow line takes a while.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// Waits after a 429 that does not say for how long, behind another address only: Discord always
 /// says it, and what stands before Discord and does not (a ban) is not to be asked again.
 const BLIND_WAITS: [Duration; 3] = [
@@ -147,7 +148,12 @@ impl Api {
         let mut builder = Client::builder()
             .redirect(Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(REQUEST_TIMEOUT);
+            .timeout(REQUEST_TIMEOUT)
+            // A connection that died in silence is found before somebody waits for it.
+            .tcp_keepalive(KEEP_ALIVE)
+            .http2_keep_alive_interval(KEEP_ALIVE)
+            .http2_keep_alive_timeout(CONNECT_TIMEOUT)
+            .http2_keep_alive_while_idle(true);
         if let Some(prepare) = &self.prepare {
             builder = prepare(builder);
         }
@@ -173,6 +179,8 @@ pub(super) struct Call<'a> {
     pub doing: Option<&'static str>,
     /// Interactions carry their own token and do not count towards the global limit.
     pub interaction: bool,
+    /// The longest that it waits on rate limits in all.
+    pub patience: Duration,
 }
 
 impl<'a> Call<'a> {
@@ -186,6 +194,7 @@ impl<'a> Call<'a> {
             files: Vec::new(),
             doing: None,
             interaction: false,
+            patience: LONGEST_WAIT,
         }
     }
 
@@ -206,6 +215,11 @@ impl<'a> Call<'a> {
 
     pub fn interaction(mut self) -> Self {
         self.interaction = true;
+        self
+    }
+
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 }
@@ -238,10 +252,10 @@ impl Wire {
         &self.client
     }
 
-    /// Asks, waiting out rate limits of up to [`LONGEST_WAIT`] in all; null for an empty answer.
+    /// Asks, waiting out rate limits as long as the call's patience; null for an empty answer.
     pub async fn ask(&self, call: Call<'_>) -> Result<Value, DiscordError> {
         let key = (call.method.clone(), call.route, call.major);
-        let mut left = LONGEST_WAIT;
+        let mut left = call.patience;
         let mut blind = BLIND_WAITS.into_iter();
         loop {
             while let Some(wait) = self.limits.before(&key, !call.interaction) {
@@ -534,7 +548,8 @@ mod tests {
 
     #[test]
     fn a_429_says_how_long() {
-        let cases: &[(&[(&str, &str)], &str, Option<u64>, bool)] = &[
+        type Case<'a> = (&'a [(&'static str, &'a str)], &'a str, Option<u64>, bool);
+        let cases: &[Case<'_>] = &[
             (
                 &[("retry-after", "2")],
                 r#"{"retry_after": 1.2, "global": false}"#,
@@ -561,8 +576,7 @@ mod tests {
             (&[("retry-after", "1e300")], "{}", None, false),
         ];
         for (given, body, wait, global) in cases {
-            let list: Vec<_> = given.iter().map(|(n, v)| (*n, *v)).collect();
-            let hint = Hint::of(&headers(&list), body.as_bytes());
+            let hint = Hint::of(&headers(given), body.as_bytes());
             let found = hint
                 .wait
                 .map(|w| u64::try_from(w.as_millis()).expect("short"));

@@ -276,8 +276,11 @@ fn text_of(loaded: &Loaded, end: Option<&[u8]>, size: u64) -> FileText {
         // The end begins in the middle of a line, perhaps of a character.
         let end = decoded(encoding, end);
         let end = end.split_once('\n').map_or(end.as_str(), |(_, rest)| rest);
-        let text = format!("{}{GAP}{end}", without_broken_end(&beginning));
-        (shortened(&text).unwrap_or(text), Some(note))
+        // In UTF-8 either may have grown.
+        let half = KEPT_BYTES / 2;
+        let beginning = first(without_broken_end(&beginning), half);
+        let text = format!("{beginning}{GAP}{}", last(end, half));
+        (text, Some(note))
     } else {
         let note = FileNote::Beginning { read, of: size };
         let text = without_broken_end(&beginning).to_owned();
@@ -303,24 +306,35 @@ fn without_broken_end(text: &str) -> &str {
     text.trim_end_matches('\u{fffd}')
 }
 
-/// The beginning and the end, cut between lines where there are any, if the text is too long.
+/// The beginning and the end, if the text is too long.
 fn shortened(text: &str) -> Option<String> {
-    if text.len() <= KEPT_BYTES {
-        return None;
-    }
     let half = KEPT_BYTES / 2;
-    let (beginning, _) = text.split_at(text.floor_char_boundary(half));
-    let (_, end) = text.split_at(text.ceil_char_boundary(text.len() - half));
-    // A line longer than a quarter of what is kept is cut as it stands.
-    let beginning = match beginning.rsplit_once('\n') {
-        Some((lines, rest)) if rest.len() < half / 2 => lines,
-        _ => beginning,
+    (text.len() > KEPT_BYTES).then(|| format!("{}{GAP}{}", first(text, half), last(text, half)))
+}
+
+/// At most so many bytes from the beginning, to the end of a line. A line longer than half of that
+/// is cut as it stands.
+fn first(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let (kept, _) = text.split_at(text.floor_char_boundary(bytes));
+    match kept.rsplit_once('\n') {
+        Some((lines, rest)) if rest.len() < bytes / 2 => lines,
+        _ => kept,
+    }
+}
+
+/// At most so many bytes from the end, from the beginning of a line.
+fn last(text: &str, bytes: usize) -> &str {
+    let Some(from) = text.len().checked_sub(bytes).filter(|from| *from > 0) else {
+        return text;
     };
-    let end = match end.split_once('\n') {
-        Some((rest, lines)) if rest.len() < half / 2 => lines,
-        _ => end,
-    };
-    Some(format!("{beginning}{GAP}{end}"))
+    let (_, kept) = text.split_at(text.ceil_char_boundary(from));
+    match kept.split_once('\n') {
+        Some((rest, lines)) if rest.len() < bytes / 2 => lines,
+        _ => kept,
+    }
 }
 
 /// The beginnings of files that are no text, whatever else is in them.

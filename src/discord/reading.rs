@@ -310,3 +310,75 @@ impl Lines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn message(change: Value) -> Message {
+        let mut message = json!({
+            "id": "175928847299117063", "channel_id": "5", "type": 0, "content": "",
+            "author": {
+                "id": "7", "username": "alice", "global_name": "Alice A.", "discriminator": "0",
+                "avatar": null,
+            },
+            "timestamp": "2026-05-14T02:51:00Z", "edited_timestamp": null, "tts": false,
+            "mention_everyone": false, "mentions": [], "mention_roles": [], "attachments": [],
+            "embeds": [], "pinned": false,
+        });
+        let (Value::Object(map), Value::Object(change)) = (&mut message, change) else {
+            panic!("objects");
+        };
+        map.extend(change);
+        serde_json::from_value(message).expect("a message")
+    }
+
+    #[test]
+    fn the_words_of_a_message_are_found_wherever_they_are() {
+        let field = |name: &str, value: &str| json!({"name": name, "value": value, "inline": true});
+        let cases = [
+            (json!({"content": "  503s \n"}), "503s"),
+            (json!({}), ""),
+            (
+                json!({"content": "see", "embeds": [
+                    {"title": "T", "description": "D", "fields": [field("a", "1"), field("b", " ")]},
+                    {"footer": {"text": "F"}},
+                ]}),
+                "see\nT\nD\na: 1\nb\nF",
+            ),
+            (
+                json!({"message_snapshots": [{"message": {
+                    "content": "forwarded", "timestamp": "2026-05-14T02:51:00Z",
+                    "edited_timestamp": null, "mentions": [], "attachments": [], "type": 0,
+                    "embeds": [{"author": {"name": "Grafana"}, "title": "firing"}], "flags": 0,
+                }}]}),
+                "forwarded\nGrafana\nfiring",
+            ),
+        ];
+        for (change, text) in cases {
+            assert_eq!(seen(&message(change)).text, text);
+        }
+    }
+
+    #[test]
+    fn people_have_the_name_that_the_guild_shows() {
+        let nick = json!({"member": {
+            "nick": "al (on call)", "roles": ["9"], "joined_at": null, "deaf": false, "mute": false,
+        }});
+        for (change, name, roles) in [
+            (json!({}), "Alice A.", vec![]),
+            (nick, "al (on call)", vec![9]),
+        ] {
+            let seen = seen(&message(change));
+            assert_eq!(
+                (seen.author.name.as_str(), seen.author.may.roles),
+                (name, roles)
+            );
+            assert_eq!(seen.at_ms, 1_462_015_105_796);
+            assert!(!seen.from_bot);
+        }
+        assert!(seen(&message(json!({"webhook_id": "8"}))).from_bot);
+        assert!(!is_written(&message(json!({"type": 18}))));
+    }
+}

@@ -25,8 +25,10 @@ use super::reading;
 
 /// For the first answer to an interaction, which Discord waits three seconds for.
 pub const RESPOND_TIMEOUT: Duration = Duration::from_millis(2_500);
+/// For the first try of it: a connection that died in silence must not cost the whole time.
+const FIRST_TRY: Duration = Duration::from_millis(1_200);
 /// Before a first answer that failed is sent once more.
-const RESPOND_AGAIN: Duration = Duration::from_millis(150);
+const RESPOND_AGAIN: Duration = Duration::from_millis(100);
 /// Messages in one page of a channel's history.
 const PAGE: usize = 100;
 /// Completions that Discord shows.
@@ -175,8 +177,10 @@ impl Rest {
             Call::new(Method::POST, "callback", reply.interaction, path.clone())
                 .body(body)
                 .interaction()
+                .patience(FIRST_TRY)
         };
-        let first = match self.ask(call()).await {
+        let first = tokio::time::timeout(FIRST_TRY, self.ask(call())).await;
+        let first = match first.unwrap_or(Err(DiscordError::Unreachable)) {
             Err(error @ (DiscordError::Unreachable | DiscordError::Other { .. }))
                 if error.is_passing() =>
             {

@@ -7,7 +7,7 @@
 //! *disable*, *do not restart* and *restart*) are neither, however many words they share.
 
 use super::volatile;
-use super::words::{fold, is_cjk, meaningful};
+use super::words::{fold, is_cjk, is_stop_word, meaningful};
 use super::{PastIncident, service};
 use std::collections::BTreeSet;
 
@@ -27,25 +27,129 @@ pub enum Likeness {
     Same,
 }
 
+/// A fix or a cause prepared for comparing, for those who hold one against many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phrase {
+    /// Tokens that carry meaning; none where the text says nothing.
+    tokens: BTreeSet<String>,
+    /// Numbers and identifiers among them: where these differ, the texts do.
+    telling: BTreeSet<String>,
+    /// Every folded word, stop words too, for opposites.
+    words: BTreeSet<String>,
+    /// The folded text, for opposites in Chinese; empty where it has none.
+    han: String,
+    negated: bool,
+    /// `from eu to us`.
+    direction: Option<(String, String)>,
+}
+
+impl Phrase {
+    /// Prepares a text.
+    pub fn new(text: &str) -> Self {
+        let masked = volatile::mask(text);
+        let tokens = meaningful(&masked);
+        let folded = fold(&masked);
+        let identifiers: BTreeSet<String> = masked
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .filter(|word| word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase()))
+            .map(fold)
+            .collect();
+        Self {
+            telling: tokens
+                .iter()
+                .filter(|token| !token.chars().any(is_cjk))
+                .filter(|token| {
+                    identifiers.contains(*token) || token.chars().any(|c| c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
+                })
+                .cloned()
+                .collect(),
+            words: folded.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect(),
+            negated: negates(&masked),
+            direction: direction(&folded),
+            han: if folded.chars().any(is_cjk) { folded } else { String::new() },
+            tokens,
+        }
+    }
+
+    /// Nothing in it carries meaning.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// How alike the two are.
+    pub fn likeness(&self, other: &Self) -> Likeness {
+        if self.is_empty() || other.is_empty() || self.reverses(other) {
+            return Likeness::Different;
+        }
+        if self.tokens == other.tokens {
+            return Likeness::Same;
+        }
+        let shared = self.tokens.intersection(&other.tokens).count();
+        let all = self.tokens.len() + other.tokens.len() - shared;
+        let overlap = shared as f64 / all as f64;
+        // A number or identifier of one that the other lacks makes two of them.
+        if overlap >= SAME_FROM && self.telling.is_subset(&other.tokens) && other.telling.is_subset(&self.tokens) {
+            Likeness::Same
+        } else if overlap >= NEAR_FROM {
+            Likeness::Near
+        } else {
+            Likeness::Different
+        }
+    }
+
+    /// The same.
+    pub fn same(&self, other: &Self) -> bool {
+        self.likeness(other) == Likeness::Same
+    }
+
+    /// Everything that the other says is said here too, in a longer text; at least two tokens.
+    pub fn contains(&self, other: &Self) -> bool {
+        other.tokens.len() >= 2 && other.tokens.is_subset(&self.tokens) && !self.reverses(other)
+    }
+
+    fn reverses(&self, other: &Self) -> bool {
+        if self.negated != other.negated {
+            return true;
+        }
+        if let (Some((from, to)), Some((other_from, other_to))) = (&self.direction, &other.direction)
+            && from == other_to
+            && to == other_from
+            && from != to
+        {
+            return true;
+        }
+        let opposed = |left: &str, right: &str| {
+            self.words.contains(left) && !self.words.contains(right) && other.words.contains(right) && !other.words.contains(left)
+        };
+        let han_opposed = |left: &str, right: &str| {
+            self.han.contains(left) && !self.han.contains(right) && other.han.contains(right) && !other.han.contains(left)
+        };
+        OPPOSITES.iter().any(|(left, right)| opposed(left, right) || opposed(right, left))
+            || (!self.han.is_empty()
+                && !other.han.is_empty()
+                && HAN_OPPOSITES.iter().any(|(left, right)| han_opposed(left, right) || han_opposed(right, left)))
+    }
+}
+
+/// What a text moves from where to where, as far as its words say so.
+fn direction(folded: &str) -> Option<(String, String)> {
+    let words: Vec<&str> = folded.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))).filter(|word| !word.is_empty()).collect();
+    let after = |word: &str| -> Option<String> {
+        let at = words.iter().position(|known| *known == word)?;
+        words.iter().skip(at + 1).find(|word| !is_stop_word(word)).map(|word| (*word).to_owned())
+    };
+    if let (Some(from), Some(to)) = (after("from"), after("to")) {
+        return Some((from, to));
+    }
+    let (_, rest) = folded.split_once(['从', '由'])?;
+    let (from, to) = rest.split_once(['到', '至', '为', '成'])?;
+    let two = |text: &str| -> String { text.trim_start().chars().take(2).collect() };
+    Some((two(from), two(to)))
+}
+
 /// Compares two fixes or two causes. An empty text is like nothing.
 pub fn likeness(one: &str, other: &str) -> Likeness {
-    let (one, other) = (volatile::mask(one), volatile::mask(other));
-    let (a, b) = (meaningful(&one), meaningful(&other));
-    if a.is_empty() || b.is_empty() || reverses(&one, &other) {
-        return Likeness::Different;
-    }
-    if a == b {
-        return Likeness::Same;
-    }
-    let shared = a.intersection(&b).count() as f64;
-    let overlap = shared / (a.union(&b).count() as f64);
-    if overlap >= SAME_FROM && telling(&a) == telling(&b) {
-        Likeness::Same
-    } else if overlap >= NEAR_FROM {
-        Likeness::Near
-    } else {
-        Likeness::Different
-    }
+    Phrase::new(one).likeness(&Phrase::new(other))
 }
 
 /// Whether two fixes or causes are the same.
@@ -56,20 +160,6 @@ pub fn same(one: &str, other: &str) -> bool {
 /// Whether two fixes or causes are the same or near-same.
 pub fn near_or_same(one: &str, other: &str) -> bool {
     likeness(one, other) >= Likeness::Near
-}
-
-/// Numbers and identifiers among the tokens: where these differ, the texts do.
-fn telling(tokens: &BTreeSet<String>) -> BTreeSet<&str> {
-    tokens
-        .iter()
-        .map(String::as_str)
-        .filter(|token| {
-            !token.chars().any(is_cjk)
-                && token
-                    .chars()
-                    .any(|c| c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
-        })
-        .collect()
 }
 
 /// Word pairs that reverse a sentence.
@@ -96,6 +186,19 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("higher", "lower"),
     ("forward", "back"),
     ("cordon", "uncordon"),
+    ("allow", "deny"),
+    ("allow", "block"),
+    ("mount", "unmount"),
+    ("before", "after"),
+    ("first", "last"),
+    ("primary", "standby"),
+    ("primary", "replica"),
+    ("short", "long"),
+    ("small", "large"),
+    ("too-low", "too-high"),
+    ("low", "high"),
+    ("expand", "shrink"),
+    ("speed", "slow"),
 ];
 
 const HAN_OPPOSITES: &[(&str, &str)] = &[
@@ -111,6 +214,19 @@ const HAN_OPPOSITES: &[(&str, &str)] = &[
     ("添加", "删除"),
     ("上线", "下线"),
     ("加大", "减小"),
+    ("调大", "减小"),
+    ("增大", "减小"),
+    ("增大", "缩小"),
+    ("延长", "缩短"),
+    ("过高", "过低"),
+    ("过大", "过小"),
+    ("过长", "过短"),
+    ("过严", "过松"),
+    ("加锁", "解锁"),
+    ("暂停", "恢复"),
+    ("回滚", "升级"),
+    ("挂载", "卸载"),
+    ("允许", "禁止"),
 ];
 
 /// Words that negate a sentence, English.
@@ -169,6 +285,13 @@ const HAN_NO_NEGATION: &[&str] = &[
     "未来",
     "差不多",
     "是非",
+    "不仅",
+    "不只",
+    "告别",
+    "非空",
+    "南非",
+    "无论",
+    "不管",
     "沉没",
 ];
 
@@ -186,37 +309,6 @@ pub fn negates(text: &str) -> bool {
         han = han.replace(word, "");
     }
     HAN_NEGATIONS.iter().any(|negation| han.contains(negation))
-}
-
-fn reverses(one: &str, other: &str) -> bool {
-    if negates(one) != negates(other) {
-        return true;
-    }
-    let (a, b) = (fold(one), fold(other));
-    let split = |text: &str| -> BTreeSet<String> {
-        text.split(|c: char| !c.is_alphanumeric())
-            .map(str::to_owned)
-            .collect()
-    };
-    let (words_a, words_b) = (split(&a), split(&b));
-    let opposed = |left: &str, right: &str| {
-        words_a.contains(left)
-            && !words_a.contains(right)
-            && words_b.contains(right)
-            && !words_b.contains(left)
-    };
-    if OPPOSITES
-        .iter()
-        .any(|(left, right)| opposed(left, right) || opposed(right, left))
-    {
-        return true;
-    }
-    let han_opposed = |left: &str, right: &str| {
-        a.contains(left) && !a.contains(right) && b.contains(right) && !b.contains(left)
-    };
-    HAN_OPPOSITES
-        .iter()
-        .any(|(left, right)| han_opposed(left, right) || han_opposed(right, left))
 }
 
 /// The stable form of an error line: folded words with numbers, ids, addresses and times masked.

@@ -11,6 +11,9 @@ use super::text;
 use crate::incident::proposal::ProposedAnswer;
 use crate::incident::{Engine, Grade, IncidentId};
 
+/// Most quotes that are looked at.
+const MOST_QUOTES: usize = 12;
+
 /// What may be said to a question. An empty text is shown as "that is not in the report or in
 /// memory".
 pub fn answer(case: &Case, proposed: &ProposedAnswer, engine: Engine) -> Answer {
@@ -23,20 +26,25 @@ pub fn answer(case: &Case, proposed: &ProposedAnswer, engine: Engine) -> Answer 
         .map(|recalled| recalled.incident.id)
         .collect();
     let mut evidence: Vec<String> = Vec::new();
-    for (index, quote) in proposed.evidence.iter().enumerate() {
+    for (index, quote) in proposed.evidence.iter().enumerate().take(MOST_QUOTES) {
         let cleaned = text::clean(quote, text::SENTENCE);
-        if context.quotable.find(&cleaned).is_some() && !evidence.contains(&cleaned) {
+        if context.quotable.find(quote).is_some() && !cleaned.is_empty() && !evidence.contains(&cleaned) {
             evidence.push(cleaned);
         } else {
             log.note("R3", format!("evidence[{index}]"), quote, "");
         }
+    }
+    if proposed.evidence.len() > MOST_QUOTES {
+        log.note("R3", "evidence", format!("{} more quotes", proposed.evidence.len() - MOST_QUOTES), "");
     }
     let text = context.claim(&proposed.answer, text::ANSWER, &direct, Place::Body, "answer", &mut log);
     let mut next_steps = steps::checked(&context, &proposed.next_steps, &direct, "next_steps", &mut log);
     let (kept, _) = steps::without_failed(&context, std::mem::take(&mut next_steps), &mut log);
     next_steps = kept;
     next_steps.sort_by_key(|step| step.risk);
-    next_steps.truncate(steps::MOST_STEPS);
+    for dropped in next_steps.drain(steps::MOST_STEPS.min(next_steps.len())..) {
+        log.note("R16", "next_steps", dropped.step, "");
+    }
     Answer(ShownAnswer {
         engine,
         text,

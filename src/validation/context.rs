@@ -1,14 +1,17 @@
 //! Everything the rules look things up in, prepared once for a case.
 
 use super::case::Case;
+use super::contradictions::Clauses;
 use super::episodes::{self, Episode};
 use super::grounding::{Grounded, Grounds, Place};
 use super::log::Log;
 use super::quotes::Quotable;
-use super::references;
+use super::references::Nameable;
 use super::text;
-use crate::incident::words::fold;
+use crate::incident::sameness::Phrase;
 use crate::incident::{IncidentId, Locale, PastIncident};
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// A case prepared for the rules.
 pub(super) struct Context<'c> {
@@ -16,7 +19,10 @@ pub(super) struct Context<'c> {
     /// Episodes of the direct matches.
     pub episodes: Vec<Episode>,
     pub quotable: Quotable,
-    report_text: String,
+    pub clauses: Clauses<'c>,
+    /// What was tried in this incident, prepared for comparing; as long as `case.attempts`.
+    pub own_fixes: Vec<Phrase>,
+    nameable: Nameable,
     grounds: Grounds,
 }
 
@@ -32,67 +38,33 @@ impl<'c> Context<'c> {
         Self {
             episodes: episodes::episodes(&direct),
             quotable: Quotable::new(&case.report),
-            grounds: Grounds::new(
-                &report_text,
-                case.service.as_deref(),
-                direct.iter().copied(),
-                analogies.iter().copied(),
-                not_in_evidence,
-            ),
-            report_text,
+            clauses: Clauses::new(&case.report),
+            own_fixes: case.attempts.iter().map(|attempt| Phrase::new(&attempt.fix)).collect(),
+            nameable: Nameable::new(&case.memory, &report_text, case.incident),
+            grounds: Grounds::new(&report_text, case.service.as_deref(), &direct, &analogies, not_in_evidence),
             case,
         }
     }
 
-    /// A claim as it may be said, with every change noted: cleaned (R21), without unknown ids (R1),
-    /// grounded (R6, R20).
+    /// A claim as it may be said, with every change noted: cleaned (R21), without a certainty of the
+    /// model's own (R12), without unknown ids (R1), grounded (R6, R20).
     pub fn claim(&self, said: &str, most: usize, cited: &[IncidentId], place: Place, at: &str, log: &mut Log) -> String {
         let cleaned = match place {
             Place::Title | Place::Command => text::clean_line(said, most),
             _ => text::clean(said, most),
         };
         log.note("R21", at, visible_form(said), visible_form(&cleaned));
-        let known = self.without_unknown_ids(&cleaned, place);
-        log.note("R1", at, &cleaned, &known);
+        let modest = if place == Place::Command { cleaned.clone() } else { without_certainty(&cleaned) };
+        log.note("R12", at, &cleaned, &modest);
+        let known = self.nameable.strike(&modest, matches!(place, Place::Title));
+        log.note("R1", at, &modest, &known);
+        // A command without one of its words is another command.
+        let known = if place == Place::Command && known != modest { String::new() } else { known };
         let Grounded { text, rules } = self.grounds.check(&known, cited, place);
         for rule in rules {
             log.note(rule, at, &known, &text);
         }
         text
-    }
-
-    /// The clause that carries the id of an incident which is neither recalled nor in the report
-    /// goes; where that would leave nothing, only the id does.
-    fn without_unknown_ids(&self, said: &str, place: Place) -> String {
-        let unknown = references::unknown_in_prose(said, &self.case.memory, &self.report_text);
-        if unknown.is_empty() {
-            return said.to_owned();
-        }
-        let carries = |clause: &str| {
-            let folded = fold(clause);
-            unknown.iter().any(|id| folded.contains(id.as_str()))
-        };
-        let kept: String = split_clauses(said).into_iter().filter(|clause| !carries(clause)).collect();
-        let kept = kept.trim().trim_end_matches(['，', ',']).to_owned();
-        if !kept.is_empty() || place == Place::Command {
-            return kept;
-        }
-        // The whole text is one clause: the ids alone are struck, with the word that leads to them.
-        let mut words: Vec<&str> = Vec::new();
-        for word in said.split_whitespace() {
-            if carries(word) {
-                while words
-                    .last()
-                    .is_some_and(|last| ["as", "in", "like", "see", "of", "from", "with", "to", "same"].contains(&fold(last).as_str()))
-                {
-                    words.pop();
-                }
-            } else {
-                words.push(word);
-            }
-        }
-        let rest = words.join(" ");
-        if carries(&rest) { String::new() } else { rest }
     }
 
     /// A stored fix or cause as it may be shown here (R20's placeholders).
@@ -106,23 +78,50 @@ fn visible_form(said: &str) -> String {
     said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn split_clauses(said: &str) -> Vec<&str> {
-    let mut out = Vec::new();
-    let mut start = 0;
-    let mut chars = said.char_indices().peekable();
-    while let Some((index, c)) = chars.next() {
-        let next = chars.peek().map(|(_, next)| *next);
-        let ends = match c {
-            '。' | '；' | '，' | '！' | '？' | '\n' | ';' => true,
-            '.' | '!' | '?' => next.is_none_or(char::is_whitespace),
-            _ => false,
-        };
-        if ends {
-            let end = index + c.len_utf8();
-            out.push(said.get(start..end).unwrap_or_default());
-            start = end;
+/// "(98 % sure)", "confidence: 95", 置信度 90%: how sure the model is stands in the score, computed,
+/// and nowhere else (R12).
+fn without_certainty(said: &str) -> String {
+    static CERTAINTY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?i)[\s,，;；:：—–-]*[(（\[]?\s*(?:",
+            r"(?:with |at |about |~|≈|约)?[0-9]{1,3}(?:\.[0-9]+)?\s*(?:[%％]|percent|per cent)\s*(?:的)?\s*(?:sure|certain|certainty|confident|confidence|likely|likelihood|probable|probability|chance|把握|可能性?|概率|置信度?|可信度?|确定)(?-u:\b)?|",
+            r"(?:confidence|certainty|probability|likelihood|置信度|可信度|把握|概率|可能性|确定性)\s*(?:of|is|level|score|为|是|约|=|:|：)*\s*[0-9]{1,3}(?:\.[0-9]+)?\s*(?:[%％]|percent|/\s*100)?",
+            r")\s*[)）\]]?"
+        ))
+        .ok()
+    });
+    let Some(pattern) = CERTAINTY.as_ref() else {
+        return said.to_owned();
+    };
+    // Full-width digits read as digits; positions are compared on characters.
+    let narrow: String = said.chars().map(text::narrow).collect();
+    if !pattern.is_match(&narrow) {
+        return said.to_owned();
+    }
+    let chars: Vec<char> = pattern.replace_all(&narrow, " ").chars().collect();
+    let text = text::tidy(&chars);
+    text.replace(" 。", "。").replace(" .", ".").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r12_how_sure_the_model_is_is_not_said_in_words() {
+        for (said, expected) in [
+            ("Pool exhausted (98 % sure)", "Pool exhausted"),
+            ("Pool exhausted, confidence: 95%", "Pool exhausted"),
+            ("Pool exhausted - 100% certain", "Pool exhausted"),
+            ("连接池耗尽（置信度９８％）", "连接池耗尽"),
+            ("连接池耗尽，95%的把握", "连接池耗尽"),
+            // Shares of something else stay.
+            ("about 12% of POST /v1/charges fail", "about 12% of POST /v1/charges fail"),
+            ("a 30 % chance cache", "a cache"),
+            ("连接池使用率 30%", "连接池使用率 30%"),
+            ("confidence in the release fell", "confidence in the release fell"),
+        ] {
+            assert_eq!(without_certainty(said), expected, "{said}");
         }
     }
-    out.push(said.get(start..).unwrap_or_default());
-    out
 }

@@ -23,84 +23,152 @@ const NEARLY_FULL_FROM: f64 = 80.0;
 
 /// Words for one thing that can be full.
 const THINGS: &[&[&str]] = &[
+    &["thread pool", "worker pool", "threads", "线程池", "线程"],
     &["connection pool", "db pool", "pool", "hikaripool", "连接池"],
-    &["disk", "filesystem", "volume", "磁盘"],
+    &["disk", "filesystem", "file system", "volume", "磁盘", "硬盘"],
     &["memory", "heap", "内存", "堆"],
     &["cpu"],
     &["queue", "队列"],
-    &["thread pool", "threads", "线程池", "线程"],
 ];
 
+/// It is used up, English: beginnings of words.
 const FULL: &[&str] = &[
-    "exhaust", "full", "saturat", "overload", "ran out", "run out", "running out", "out of", "leak", "耗尽", "打满", "满",
-    "过载", "泄漏", "不足", "用尽",
+    "exhaust", "full", "saturat", "overload", "ran out", "run out", "runs out", "running out", "out of", "maxed", "depleted", "leak",
 ];
 
-const CHANGES: &[&str] = &["deploy", "release", "rollout", "new version", "发布", "发版", "上线", "部署", "变更"];
+/// It is used up, Chinese.
+const HAN_FULL: &[&str] = &["耗尽", "满", "过载", "泄漏", "泄露", "不足", "用尽", "用完"];
+
+/// The report calls a thing well.
+const WELL: &[&str] = &["normal", "healthy", "fine", "idle", "正常", "空闲", "健康"];
+
+/// A change, as a report speaks of it. `deployment/x` and `deployment x-y` name a thing.
+static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:deployed|deploys?|deploying|released|releases?|rolled out|rollouts?|shipped|new version|changes?|changed)\b|",
+        r"\bdeployments?\b|发布|发版|上线|部署|变更|新版本"
+    ))
+    .ok()
+});
+static DEPLOYMENT_NAME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\bdeployments?(?:/[a-z0-9.-]+| [a-z0-9]+(?:-[a-z0-9]+)+)").ok());
+
+/// A cause that blames a change; `the lock is released late` and `the deployment is too small` do
+/// not.
+static BLAMES_A_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:bad|broken|faulty|failed|buggy|new|recent|latest|last|today'?s|tonight'?s|yesterday'?s|regression)\b[^.;,]{0,40}\b(?:deploys?|deployments?|releases?|rollouts?|versions?)\b|",
+        r"\b(?:after|since|from|introduced (?:by|in|with)|caused by|due to|because of|broken by)\s+(?:a|an|the|this|that|last|latest|new|recent|today'?s|yesterday'?s)\s+(?:[a-z0-9.-]+\s+)?(?:deploys?|deployments?|releases?|rollouts?|versions?)\b|",
+        r"(?:新版本|发布|发版|上线|变更|部署)[^，。；]{0,8}(?:引入|引发|导致|引起|造成|问题|错误|回归|缺陷|异常|bug)|(?:最近|今天|今日|昨天|昨晚|刚刚|新|本次|这次)的?(?:发布|发版|上线|变更|部署)"
+    ))
+    .ok()
+});
 
 static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([0-9]{1,3}(?:\.[0-9]+)?)\s*(?:%|percent)").ok());
 
-/// The clause of the report that contradicts this cause, if there is one.
-pub(super) fn find(cause: &str, report: &Report) -> Option<Found> {
-    let cause = fold(cause);
-    let clauses: Vec<(Option<&str>, &str)> = report
-        .parts()
-        .flat_map(|(author, text)| clauses(text).into_iter().map(move |clause| (author, clause)))
-        .collect();
-    let found = of_fullness(&cause, &clauses).or_else(|| of_change(&cause, &clauses))?;
-    Some(Found {
-        quote: found.1.trim().to_owned(),
-        author: found.0.map(str::to_owned),
-    })
+/// A report cut into clauses, prepared once for all causes.
+pub(super) struct Clauses<'r>(Vec<Clause<'r>>);
+
+struct Clause<'r> {
+    author: Option<&'r str>,
+    said: &'r str,
+    folded: String,
 }
 
-type Clause<'a> = (Option<&'a str>, &'a str);
+impl<'r> Clauses<'r> {
+    pub fn new(report: &'r Report) -> Self {
+        let of_part = |(author, text): (Option<&'r str>, &'r str)| {
+            clauses(text).into_iter().map(move |said| Clause {
+                author,
+                said,
+                folded: fold(said),
+            })
+        };
+        Self(report.parts().flat_map(of_part).collect())
+    }
 
-fn of_fullness<'a>(cause: &str, clauses: &[Clause<'a>]) -> Option<Clause<'a>> {
-    if !FULL.iter().any(|word| cause.contains(word)) {
+    /// The clause that contradicts this cause, if there is one.
+    pub fn against(&self, cause: &str) -> Option<Found> {
+        let cause = fold(cause);
+        let found = of_fullness(&cause, &self.0).or_else(|| of_change(&cause, &self.0))?;
+        Some(Found {
+            quote: found.said.trim().to_owned(),
+            author: found.author.map(str::to_owned),
+        })
+    }
+}
+
+fn is_used_up(folded: &str) -> bool {
+    let han = folded.replace("满足", "").replace("满意", "").replace("圆满", "");
+    HAN_FULL.iter().any(|word| han.contains(word))
+        || FULL.iter().any(|word| {
+            folded.match_indices(word).any(|(at, found)| {
+                let before = folded.get(..at).and_then(|head| head.chars().next_back());
+                let after = folded.get(at + found.len()..).and_then(|tail| tail.chars().next());
+                // `carefully`, `useful`, `full-text`, `fully`.
+                let ends = *word != "full" || !after.is_some_and(|c| c.is_alphabetic() || c == '-');
+                !before.is_some_and(char::is_alphanumeric) && ends
+            })
+        })
+}
+
+/// What has a pool of its own that is not meant by *pool*.
+const OTHER_POOLS: &[&str] = &["thread pool", "worker pool", "node pool", "线程池"];
+
+fn of_fullness<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clause<'r>> {
+    if !is_used_up(cause) || negates_more_than_stock(cause) {
         return None;
     }
     let thing = THINGS.iter().find(|words| words.iter().any(|word| holds_word(cause, word)))?;
-    let mut low = None;
-    for &(author, clause) in clauses {
-        let folded = fold(clause);
-        if !thing.iter().any(|word| holds_word(&folded, word)) {
+    let is_pool = thing.contains(&"pool");
+    // What leaks fills up in the end: memory may have far to go, a pool has not.
+    if !is_pool && !is_used_up(&cause.replace("leak", " ").replace("泄漏", " ").replace("泄露", " ")) {
+        return None;
+    }
+    let mut against = None;
+    for clause in clauses {
+        let folded = clause.folded.as_str();
+        if !thing.iter().any(|word| holds_word(folded, word)) || (is_pool && OTHER_POOLS.iter().any(|other| folded.contains(other))) {
             continue;
         }
-        match share(&folded) {
-            Some(share) if share < NOT_FULL_BELOW && !negates(clause) && is_a_level(&folded) => low = low.or(Some((author, clause))),
+        match share(folded) {
+            Some(share) if share < NOT_FULL_BELOW && !negates(folded) && is_a_level(folded) => against = against.or(Some(clause)),
             Some(share) if share >= NEARLY_FULL_FROM => return None,
             Some(_) => {}
-            // The report itself says that it is full.
-            None if FULL.iter().any(|word| folded.contains(word)) && !negates(clause) => return None,
+            // The report itself says that it is full, or plainly that it is not.
+            None if is_used_up(folded) && !negates_more_than_stock(folded) => return None,
+            None if is_used_up(folded) => against = against.or(Some(clause)),
+            None if WELL.iter().any(|word| holds_word(folded, word)) && !negates(folded) => against = against.or(Some(clause)),
             None => {}
         }
     }
-    low
+    against
+}
+
+/// A negation beside 不足, which says that there is too little.
+fn negates_more_than_stock(folded: &str) -> bool {
+    negates(&folded.replace("不足", ""))
 }
 
 /// A share of use, not a share of something else (an error rate, free space, a growth).
 fn is_a_level(folded: &str) -> bool {
-    !["free", "fail", "error", "rose", "grew", "up by", "剩余", "失败", "错误", "上涨", "下降", "of requests"]
-        .iter()
-        .any(|word| folded.contains(word))
+    ![
+        "free", "fail", "error", "rose", "grew", "up by", "hit ratio", "hit rate", "left", "available", "requests", "剩余", "可用", "空闲",
+        "失败", "错误", "上涨", "下降", "命中",
+    ]
+    .iter()
+    .any(|word| folded.contains(word))
 }
 
-fn of_change<'a>(cause: &str, clauses: &[Clause<'a>]) -> Option<Clause<'a>> {
-    if !CHANGES.iter().any(|word| cause.contains(word)) || negates(cause) {
+fn of_change<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clause<'r>> {
+    if !BLAMES_A_CHANGE.as_ref().is_some_and(|blames| blames.is_match(cause)) || negates(cause) {
         return None;
     }
-    let about_change: Vec<&Clause<'a>> = clauses
-        .iter()
-        .filter(|(_, clause)| {
-            let folded = fold(clause);
-            CHANGES.iter().any(|word| folded.contains(word))
-        })
-        .collect();
+    let (change, name) = (CHANGE.as_ref()?, DEPLOYMENT_NAME.as_ref()?);
+    let about_change: Vec<&Clause<'r>> = clauses.iter().filter(|clause| change.is_match(&name.replace_all(&clause.folded, " "))).collect();
     // A release that the report does speak of is not contradicted by the absence of another.
     match about_change.as_slice() {
-        [] => None,
-        all if all.iter().all(|(_, clause)| negates(clause) || fold(clause).contains("unchanged")) => all.first().map(|clause| **clause),
+        [first, ..] if about_change.iter().all(|clause| negates(&clause.folded) || clause.folded.contains("unchanged")) => Some(first),
         _ => None,
     }
 }
@@ -146,7 +214,7 @@ mod tests {
     use super::*;
 
     fn quote(cause: &str, report: &str) -> Option<String> {
-        find(cause, &Report::from_text(report)).map(|found| found.quote)
+        Clauses::new(&Report::from_text(report)).against(cause).map(|found| found.quote)
     }
 
     #[test]
@@ -161,6 +229,14 @@ mod tests {
             ("A bad release", "release 5.2.0 rolled out, nothing else deployed"),
             ("Menu feature exhausts the heap", "average mu = 0.112, heap out of memory"),
             ("The pool is spooled", "liverpool at 30 %"),
+            ("A lock is released too late", "503s, no release today"),
+            ("The payments deployment is too small", "nothing deployed since yesterday"),
+            ("The carefully tuned pool leads to timeouts", "pool at 30 %"),
+            ("Cold cache exhausts memory of the vendor", "memory hit ratio 4%"),
+            ("Bad release of the client", "Release 3.9.2 rolled out at 18:05, nothing else deployed"),
+            ("内存不足", "内存剩余 30%"),
+            ("连接池耗尽", "连接池已满"),
+            ("Disk full", "the disk is fine on a, the disk is full on b"),
         ] {
             assert_eq!(quote(cause, report), None, "{cause} / {report}");
         }
@@ -174,8 +250,13 @@ mod tests {
             ("Bad deploy of payments-api", "503s. Nothing deployed since yesterday.", "Nothing deployed since yesterday"),
             ("新版本发布引入的问题", "间歇性 503。今天没有发布。", "今天没有发布"),
             ("Disk full on the primary", "disk usage is 41 %", "disk usage is 41 %"),
+            ("The connection pool is exhausted", "the pool is not exhausted, gateway answers 429", "the pool is not exhausted"),
+            ("连接池耗尽", "连接池未满，网关返回 429", "连接池未满"),
+            ("内存不足", "内存使用率 35%", "内存使用率 35%"),
+            ("The thread pool ran out of threads", "thread pool looks normal", "thread pool looks normal"),
+            ("Faulty release of the gateway", "deployment payments-api has 8 replicas, no deploy today", " no deploy today"),
         ] {
-            assert_eq!(quote(cause, report).as_deref(), Some(expected), "{cause} / {report}");
+            assert_eq!(quote(cause, report).as_deref(), Some(expected.trim()), "{cause} / {report}");
         }
     }
 }

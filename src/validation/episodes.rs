@@ -4,7 +4,7 @@
 //! repeat later than a day and within a week is no part of the group: it turns the earlier attempt
 //! into `came_back`, computed here whenever the records are read and never stored.
 
-use crate::incident::sameness::{Likeness, likeness, one_service, shares_pattern};
+use crate::incident::sameness::{Likeness, Phrase, one_service, shares_pattern};
 use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Standing};
 use jiff::Timestamp;
 
@@ -18,10 +18,32 @@ pub const RETURN_DAYS: i64 = 7;
 pub struct Episode {
     /// The records, after returns were taken into account; never empty.
     pub incidents: Vec<PastIncident>,
+    /// Per incident, prepared for comparing.
+    phrases: Vec<Phrases>,
+}
+
+#[derive(Clone, Debug)]
+struct Phrases {
+    /// One for each attempt.
+    fixes: Vec<Phrase>,
+    cause: Phrase,
+    ruled_out: Vec<Phrase>,
 }
 
 impl Episode {
-    /// The last incident: its outcome is the episode's.
+    fn new(incidents: Vec<PastIncident>) -> Self {
+        let phrases = incidents
+            .iter()
+            .map(|incident| Phrases {
+                fixes: incident.attempts.iter().map(|attempt| Phrase::new(&attempt.fix)).collect(),
+                cause: Phrase::new(&incident.root_cause),
+                ruled_out: incident.ruled_out.iter().map(|cause| Phrase::new(cause)).collect(),
+            })
+            .collect();
+        Self { incidents, phrases }
+    }
+
+    /// The last incident.
     pub fn last(&self) -> Option<&PastIncident> {
         self.incidents.last()
     }
@@ -40,17 +62,19 @@ impl Episode {
         self.incidents.iter().any(|incident| incident.id == id)
     }
 
+    /// Attempts of this fix or a near-same one, in order of time.
+    fn attempts_of<'a>(&'a self, fix: &'a Phrase) -> impl DoubleEndedIterator<Item = (&'a PastIncident, &'a FixAttempt, Likeness)> {
+        self.incidents.iter().zip(&self.phrases).flat_map(move |(incident, phrases)| {
+            incident.attempts.iter().zip(&phrases.fixes).filter_map(move |(attempt, phrase)| {
+                let likeness = fix.likeness(phrase);
+                (likeness >= Likeness::Near).then_some((incident, attempt, likeness))
+            })
+        })
+    }
+
     /// What became of a fix in this episode. `None` where neither it nor a near-same one was tried.
-    pub fn outcome_of(&self, fix: &str) -> Option<Outcome> {
-        let tried = |incident: &PastIncident| -> Vec<(Likeness, Outcome)> {
-            incident
-                .attempts
-                .iter()
-                .map(|attempt| (likeness(fix, &attempt.fix), attempt.outcome))
-                .filter(|(likeness, _)| *likeness >= Likeness::Near)
-                .collect()
-        };
-        let all: Vec<(Likeness, Outcome)> = self.incidents.iter().flat_map(tried).collect();
+    pub fn outcome_of(&self, fix: &Phrase) -> Option<Outcome> {
+        let all: Vec<(Likeness, Outcome)> = self.attempts_of(fix).map(|(_, attempt, likeness)| (likeness, attempt.outcome)).collect();
         if all.is_empty() {
             return None;
         }
@@ -76,20 +100,45 @@ impl Episode {
         }
     }
 
-    /// When the newest attempt of this fix (or a near-same one) was seen.
-    pub fn tried_at(&self, fix: &str) -> Option<Timestamp> {
+    /// The newest incident in which this fix (or a near-same one) was tried, and when that was seen.
+    pub fn tried(&self, fix: &Phrase) -> Option<(IncidentId, Option<Timestamp>)> {
+        let (incident, attempt, _) = self.attempts_of(fix).next_back()?;
+        Some((incident.id, attempt.at.or_else(|| time_of(incident))))
+    }
+
+    /// Whether this very fix was tried, not only a near-same one.
+    pub fn tried_same(&self, fix: &Phrase) -> bool {
+        self.attempts_of(fix).any(|(_, _, likeness)| likeness == Likeness::Same)
+    }
+
+    /// The confirmed cause: the newest that one of its incidents has. What a fix proved before the
+    /// episode ended in a failure proves nothing; a person's word stays.
+    pub fn confirmed_cause(&self) -> Option<&Phrase> {
+        let refuted = self.outcome().standing() == Standing::Refuted;
+        let newest = self
+            .incidents
+            .iter()
+            .zip(&self.phrases)
+            .rev()
+            .find(|(incident, _)| incident.confirmed_cause().is_some() && (incident.cause_confirmed || !refuted))?;
+        Some(&newest.1.cause)
+    }
+
+    /// Incidents of this episode that excluded a cause.
+    pub fn excluded_by(&self, is_it: impl Fn(&Phrase) -> bool) -> Vec<IncidentId> {
         self.incidents
             .iter()
-            .rev()
-            .flat_map(|incident| {
-                incident
-                    .attempts
-                    .iter()
-                    .rev()
-                    .map(move |attempt| (incident, attempt))
-            })
-            .find(|(_, attempt)| likeness(fix, &attempt.fix) >= Likeness::Near)
-            .and_then(|(incident, attempt)| attempt.at.or_else(|| time_of(incident)))
+            .zip(&self.phrases)
+            .filter(|(_, phrases)| phrases.ruled_out.iter().any(&is_it))
+            .map(|(incident, _)| incident.id)
+            .collect()
+    }
+
+    /// Every fix that was tried, as written and prepared.
+    pub fn fixes(&self) -> impl Iterator<Item = (IncidentId, &FixAttempt, &Phrase)> {
+        self.incidents.iter().zip(&self.phrases).flat_map(|(incident, phrases)| {
+            incident.attempts.iter().zip(&phrases.fixes).map(move |(attempt, phrase)| (incident.id, attempt, phrase))
+        })
     }
 }
 
@@ -129,7 +178,7 @@ pub fn episodes(incidents: &[&PastIncident]) -> Vec<Episode> {
             .map(|(_, incident)| incident.clone())
             .collect();
         members.sort_by_key(|incident| (time_of(incident).map(|at| at.as_millisecond()), incident.id));
-        out.push(Episode { incidents: members });
+        out.push(Episode::new(members));
     }
     out
 }
@@ -155,16 +204,14 @@ fn is_one_episode(one: &PastIncident, other: &PastIncident) -> bool {
     if duplicates || family {
         return true;
     }
-    if !one_service(one, other) || !shares_pattern(one, other) {
-        return false;
-    }
-    match (gap_seconds(one, other), gap_seconds(other, one)) {
+    let close = match (gap_seconds(one, other), gap_seconds(other, one)) {
         // Both begin before the other ends.
         (Some(a), Some(b)) if a <= 0 && b <= 0 => true,
-        (Some(gap), _) if gap >= 0 && gap <= SAME_EPISODE_HOURS * 3600 => true,
-        (_, Some(gap)) if gap >= 0 && gap <= SAME_EPISODE_HOURS * 3600 => true,
+        (Some(gap), _) if (0..=SAME_EPISODE_HOURS * 3600).contains(&gap) => true,
+        (_, Some(gap)) if (0..=SAME_EPISODE_HOURS * 3600).contains(&gap) => true,
         _ => false,
-    }
+    };
+    close && one_service(one, other) && shares_pattern(one, other)
 }
 
 /// Seconds from the end of `earlier` to the start of `later`; `None` where a time is missing.
@@ -185,7 +232,7 @@ pub fn is_return(earlier: &PastIncident, later: &PastIncident) -> bool {
         && shares_pattern(earlier, later)
 }
 
-/// The record with its decisive attempt turned into `came_back` where a later one is a return.
+/// The record with what seemed to have worked turned into `came_back` where a later one is a return.
 fn after_returns(incident: &PastIncident, all: &[&PastIncident]) -> PastIncident {
     let mut record = incident.clone();
     if record.outcome().standing() == Standing::Refuted
@@ -194,10 +241,11 @@ fn after_returns(incident: &PastIncident, all: &[&PastIncident]) -> PastIncident
         return record;
     }
     let decisive: Option<FixAttempt> = record.decisive_attempt().cloned();
-    if let Some(decisive) = decisive
-        && let Some(attempt) = record.attempts.iter_mut().rev().find(|attempt| **attempt == decisive)
-    {
-        attempt.outcome = Outcome::CameBack;
+    for attempt in &mut record.attempts {
+        // The trouble came back: nothing that was done before held.
+        if matches!(attempt.outcome, Outcome::Held | Outcome::Mitigated) || Some(&*attempt) == decisive.as_ref() {
+            attempt.outcome = Outcome::CameBack;
+        }
     }
     record
 }
@@ -301,7 +349,7 @@ mod tests {
         let episodes = episodes(&refs);
         assert_eq!(episodes.len(), 1);
         assert_eq!(
-            episodes.first().and_then(|episode| episode.outcome_of("restart the pool")),
+            episodes.first().and_then(|episode| episode.outcome_of(&Phrase::new("restart the pool"))),
             Some(Outcome::NoEffect)
         );
     }

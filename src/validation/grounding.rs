@@ -9,12 +9,13 @@
 //! Deliberately absent: understanding. A claim is read as tokens of a few shapes; the shapes and
 //! the words of operations that pass without evidence are data below.
 
+use super::text::{clauses, narrow, tidy, without_clauses};
 use crate::incident::words::{fold, is_cjk};
 use crate::incident::{IncidentId, PastIncident, volatile};
 use regex::Regex;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
-use unicode_normalization::UnicodeNormalization;
 
 /// Where a claim stands decides how it is mended (R20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,9 @@ pub(super) struct Grounds {
     report: Basis,
     direct: BTreeMap<IncidentId, Basis>,
     analogies: Vec<Basis>,
+    /// Identifiers that occur in analogies and neither in the report nor in a direct match, folded:
+    /// internals of another service, in whatever case they are written (R6).
+    internals: BTreeSet<String>,
     /// Services that analogies come from: the card names them, so a claim may.
     other_services: Vec<String>,
     not_in_evidence: &'static str,
@@ -53,7 +57,11 @@ pub(super) struct Grounds {
 /// One text that can support claims.
 struct Basis {
     folded: String,
-    quantities: Vec<Quantity>,
+    /// Runs of letters, digits and `_`: what is not among them needs no search.
+    words: HashSet<String>,
+    quantities: HashSet<(Unit, u64)>,
+    /// What was asked before: a hostile answer asks the same ten thousand times.
+    asked: RefCell<HashMap<String, bool>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +70,7 @@ struct Quantity {
     unit: Unit,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Unit {
     Percent,
     /// Value in milliseconds.
@@ -81,32 +89,46 @@ struct Token {
     kind: TokenKind,
 }
 
+#[derive(Debug)]
 enum TokenKind {
     Number(Quantity),
+    /// Clocks and dates, folded.
     Clock(String),
+    /// A share or count in vague words (三成): the words themselves must stand.
+    Vague(String, Option<Quantity>),
     Name(String),
+    /// A plain word: nothing but an analogy's internals can object to it.
+    Word(String),
+    /// A long option: as a word.
+    Flag(String),
 }
 
 impl Grounds {
-    pub fn new<'a>(
+    pub fn new(
         report_text: &str,
         service: Option<&str>,
-        direct: impl Iterator<Item = &'a PastIncident>,
-        analogies: impl Iterator<Item = &'a PastIncident> + Clone,
+        direct: &[&PastIncident],
+        analogies: &[&PastIncident],
         not_in_evidence: &'static str,
     ) -> Self {
+        let report = Basis::new(&format!("{report_text}\n{}", service.unwrap_or_default()));
+        let direct: BTreeMap<IncidentId, Basis> = direct.iter().map(|incident| (incident.id, Basis::new(&text_of(incident, true)))).collect();
+        let other_services: Vec<String> = analogies.iter().filter_map(|incident| incident.service.as_deref().map(fold)).collect();
+        let mut internals = BTreeSet::new();
+        for incident in analogies {
+            for name in internals_of(&text_of(incident, false)) {
+                let known = other_services.contains(&name) || report.holds_word(&name) || direct.values().any(|basis| basis.holds_word(&name));
+                if !known {
+                    internals.insert(name);
+                }
+            }
+        }
         Self {
-            other_services: analogies
-                .clone()
-                .filter_map(|incident| incident.service.as_deref().map(fold))
-                .collect(),
-            report: Basis::new(&format!("{report_text}\n{}", service.unwrap_or_default())),
-            direct: direct
-                .map(|incident| (incident.id, Basis::new(&text_of(incident, true))))
-                .collect(),
-            analogies: analogies
-                .map(|incident| Basis::new(&text_of(incident, false)))
-                .collect(),
+            analogies: analogies.iter().map(|incident| Basis::new(&text_of(incident, false))).collect(),
+            other_services,
+            internals,
+            report,
+            direct,
             not_in_evidence,
         }
     }
@@ -119,7 +141,7 @@ impl Grounds {
             rules.push("R20");
         }
         let chars: Vec<char> = text.chars().collect();
-        let bad: Vec<(Token, &'static str)> = tokens(&chars)
+        let bad: Vec<(Token, &'static str)> = tokens(&chars, !self.internals.is_empty())
             .into_iter()
             .filter_map(|token| self.objection(&token, cited, place).map(|rule| (token, rule)))
             .collect();
@@ -134,7 +156,7 @@ impl Grounds {
         let text = match place {
             Place::Command => String::new(),
             Place::Title => without_phrases(&chars, &bad),
-            Place::Clause => without_clauses(&chars, bad.iter().map(|(token, _)| token)),
+            Place::Clause => without_bad_clauses(&chars, &bad),
             Place::Body | Place::Timed => self.mended(&chars, &bad),
         };
         Grounded { text, rules }
@@ -143,7 +165,8 @@ impl Grounds {
     /// Volatile words that are not of today become placeholders.
     fn mask_volatile(&self, claim: &str) -> (String, Vec<(String, &'static str)>) {
         volatile::replace(claim, |word| {
-            self.report.holds_word(&fold(word)) || !self.is_remembered(&fold(word))
+            let folded = fold(word);
+            self.report.holds_word(&folded) || !self.is_remembered(&folded)
         })
     }
 
@@ -159,17 +182,26 @@ impl Grounds {
                 let exempt = place == Place::Command || (place == Place::Timed && quantity.unit == Unit::Time);
                 (!exempt && !bases.any(|basis| basis.holds_quantity(quantity))).then_some("R20")
             }
+            TokenKind::Vague(words, quantity) => {
+                let holds = |basis: &Basis| basis.holds_word(words) || quantity.as_ref().is_some_and(|quantity| basis.holds_quantity(quantity));
+                let timed = place == Place::Timed && quantity.as_ref().is_some_and(|quantity| quantity.unit == Unit::Time);
+                (place != Place::Command && !timed && !bases.any(holds)).then_some("R20")
+            }
             TokenKind::Clock(clock) => {
                 let exempt = matches!(place, Place::Command | Place::Timed);
-                (!exempt && !bases.any(|basis| basis.holds_word(clock))).then_some("R20")
+                (!exempt && !bases.any(|basis| basis.holds_clock(clock))).then_some("R20")
             }
+            TokenKind::Word(word) | TokenKind::Flag(word) => self.internals.contains(word).then_some("R6"),
             TokenKind::Name(name) => {
                 let folded = fold(name);
-                if bases.any(|basis| basis.holds_word(&folded)) || self.other_services.contains(&folded) {
+                if self.internals.contains(&folded) {
+                    return Some("R6");
+                }
+                if self.other_services.contains(&folded) || bases.any(|basis| basis.holds_name(&folded)) {
                     return None;
                 }
-                if self.analogies.iter().any(|basis| basis.holds_word(&folded)) {
-                    return Some("R6");
+                if place == Place::Command && is_word_of_commands(name) {
+                    return None;
                 }
                 is_telling_name(name, place).then_some("R20")
             }
@@ -177,7 +209,8 @@ impl Grounds {
     }
 
     fn mended(&self, chars: &[char], bad: &[(Token, &'static str)]) -> String {
-        let names = bad.iter().map(|(token, _)| token).filter(|token| matches!(token.kind, TokenKind::Name(_)));
+        let is_name = |token: &&Token| matches!(token.kind, TokenKind::Name(_) | TokenKind::Word(_) | TokenKind::Flag(_));
+        let names = bad.iter().map(|(token, _)| token).filter(is_name);
         let mut kept: Vec<char> = Vec::new();
         for unit in clauses(chars) {
             if names.clone().any(|token| token.start >= unit.0 && token.start < unit.1) {
@@ -225,49 +258,154 @@ fn text_of(incident: &PastIncident, with_service: bool) -> String {
     text
 }
 
+/// What an analogy names that is its own: identifiers, and plain words behind a word that says that
+/// they are a name (`queue relay`, 表 ledger, anything in back ticks).
+fn internals_of(text: &str) -> BTreeSet<String> {
+    static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?i)(?:\b(?:class|function|method|table|queue|topic|index|bucket|stream|exchange|column|keyspace|collection|namespace|config key|key|flag|host|path)s? |",
+            r"(?:类|函数|方法|表|队列|主题|索引|配置项|主机|开关|参数|路径) ?)[`'\x22]?(?P<a>[a-z][a-z0-9_.-]{2,})|`(?P<b>[^`\s]{3,80})`"
+        ))
+        .ok()
+    });
+    let chars: Vec<char> = text.chars().collect();
+    let mut out = BTreeSet::new();
+    for token in tokens(&chars, false) {
+        if let TokenKind::Name(name) = token.kind {
+            // The parts of a compound that are names by themselves give it away too.
+            for part in name.split(['.', ':', '/', '>', '(', ')']) {
+                if is_name_shape(part) && is_telling_name(part, Place::Body) {
+                    out.insert(fold(part));
+                }
+            }
+            if is_telling_name(&name, Place::Body) {
+                out.insert(fold(&name));
+            }
+        } else if let TokenKind::Flag(flag) = token.kind
+            && !COMMON_FLAGS.contains(&flag.as_str())
+            && flag.matches('-').count() >= 3
+        {
+            out.insert(flag);
+        }
+    }
+    if let Some(named) = NAMED.as_ref() {
+        for captures in named.captures_iter(text) {
+            if let Some(name) = captures.name("a").or_else(|| captures.name("b")) {
+                let name = fold(name.as_str().trim_matches(['.', '-', '`', '\'', '"', '(', ')', ',']));
+                let is_prose = crate::incident::words::is_stop_word(&name) || PLAIN_BEHIND_A_NOUN.contains(&name.as_str()) || name.len() < 3;
+                if !is_prose && !is_word_of_operations(&name) {
+                    out.insert(name);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Words that stand behind *queue*, *table* and the like in plain prose.
+const PLAIN_BEHIND_A_NOUN: &[&str] = &[
+    "after", "again", "all", "because", "before", "behind", "blocked", "broken", "but", "cannot", "can", "contents", "count", "depth", "does",
+    "during", "entries", "entry", "every", "expired", "failed", "fails", "filled", "fills", "for", "full", "grew", "grow", "growing", "grows",
+    "had", "hang", "hangs", "has", "key", "keys", "length", "limit", "limits", "lock", "locked", "locks", "missing", "more", "name", "names",
+    "never", "no", "not", "off", "once", "one", "only", "out", "over", "overflow", "per", "rather", "rebuild", "rotation", "rows", "scan",
+    "scans", "size", "still", "stops", "than", "too", "under", "until", "used", "uses", "via", "wait", "waits", "when", "without", "and",
+];
+
+/// Long options of everyday commands.
+const COMMON_FLAGS: &[&str] = &[
+    "--no-pager", "--since-time", "--all-namespaces", "--all-containers", "--sort-by", "--field-selector", "--no-headers", "--bootstrap-server",
+    "--dry-run", "--max-time", "--connect-timeout", "--show-labels", "--output-watch-events", "--ignore-not-found", "--no-stream",
+    "--grace-period", "--to-revision", "--group-id", "--consumer-group",
+];
+
 impl Basis {
     fn new(text: &str) -> Self {
         let chars: Vec<char> = text.chars().collect();
-        let mut quantities = Vec::new();
-        for token in tokens(&chars) {
-            if let TokenKind::Number(quantity) = token.kind {
-                quantities.push(quantity);
-            }
+        let mut quantities = HashSet::new();
+        for token in tokens(&chars, false) {
+            match token.kind {
+                TokenKind::Number(quantity) => quantities.insert((quantity.unit, key(quantity.value))),
+                // 百分之三十 is exact; 三成 never supports an exact number.
+                TokenKind::Vague(words, Some(quantity)) if !words.contains('成') => quantities.insert((quantity.unit, key(quantity.value))),
+                _ => false,
+            };
         }
+        let folded = fold(text);
         Self {
-            folded: fold(text),
+            words: runs(&folded).map(str::to_owned).collect(),
+            folded,
             quantities,
+            asked: RefCell::default(),
         }
     }
 
     /// A folded word or phrase stands here on whole words.
     fn holds_word(&self, folded: &str) -> bool {
-        if folded.is_empty() {
+        if folded.is_empty() || !runs(folded).all(|run| self.words.contains(run)) {
             return false;
+        }
+        if let Some(known) = self.asked.borrow().get(folded) {
+            return *known;
         }
         let joins = |c: char| (c.is_alphanumeric() || c == '_') && !is_cjk(c);
         let first = folded.chars().next().is_some_and(joins);
         let last = folded.chars().next_back().is_some_and(joins);
-        self.folded.match_indices(folded).any(|(start, found)| {
+        let found = self.folded.match_indices(folded).any(|(start, found)| {
             let before = self.folded.get(..start).and_then(|head| head.chars().next_back());
             let after = self.folded.get(start + found.len()..).and_then(|tail| tail.chars().next());
             !(first && before.is_some_and(joins)) && !(last && after.is_some_and(joins))
-        })
+        });
+        self.asked.borrow_mut().insert(folded.to_owned(), found);
+        found
+    }
+
+    /// As [`Basis::holds_word`]; a hyphenated name also as separate words (`refund-job`).
+    fn holds_name(&self, folded: &str) -> bool {
+        if self.holds_word(folded) {
+            return true;
+        }
+        let hyphenated = folded.contains('-') && folded.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+        hyphenated && self.holds_word(&folded.replace('-', " "))
+    }
+
+    /// A clock or date as written, or with a leading zero more or less.
+    fn holds_clock(&self, clock: &str) -> bool {
+        let other = match clock.strip_prefix('0') {
+            Some(shorter) => shorter.to_owned(),
+            None => format!("0{clock}"),
+        };
+        self.holds_word(clock) || self.holds_word(&other)
     }
 
     fn holds_quantity(&self, wanted: &Quantity) -> bool {
-        let close = |a: f64, b: f64| (a - b).abs() <= f64::EPSILON * a.abs().max(b.abs()).max(1.0) * 8.0;
-        self.quantities.iter().any(|known| match (wanted.unit, known.unit) {
-            (a, b) if a == b => close(wanted.value, known.value),
+        let holds = |unit: Unit, value: f64| {
+            let key = key(value);
+            // Neighbours: a sum of roundings may end one step aside.
+            [key.wrapping_sub(1), key, key.wrapping_add(1)].iter().any(|key| self.quantities.contains(&(unit, *key)))
+        };
+        if holds(wanted.unit, wanted.value) {
+            return true;
+        }
+        match wanted.unit {
             // `timeout 30` supports `30 s`; `30 %` supports the bare 30, and not the other way.
-            (Unit::Time, Unit::Plain) => [1.0, 1_000.0, 60_000.0, 3_600_000.0]
-                .iter()
-                .any(|factor| close(wanted.value, known.value * factor)),
-            (Unit::Size, Unit::Plain) => close(wanted.value, known.value),
-            (Unit::Plain, Unit::Percent) => close(wanted.value, known.value),
-            _ => false,
-        }) || (wanted.unit == Unit::Plain && self.holds_word(&plain(wanted.value)))
+            Unit::Time => [1.0, 1_000.0, 60_000.0, 3_600_000.0].iter().any(|factor| holds(Unit::Plain, wanted.value / factor)),
+            Unit::Size => holds(Unit::Plain, wanted.value),
+            Unit::Plain => holds(Unit::Percent, wanted.value) || self.holds_word(&plain(wanted.value)),
+            Unit::Percent => false,
+        }
     }
+}
+
+/// Maximal runs of letters, digits and `_` outside of scripts without spaces.
+fn runs(folded: &str) -> impl Iterator<Item = &str> {
+    folded
+        .split(|c: char| !(c.is_alphanumeric() || c == '_') || is_cjk(c))
+        .filter(|run| !run.is_empty())
+}
+
+/// A number to compare by: its bits without the last few, where sums of roundings differ.
+fn key(value: f64) -> u64 {
+    (value.to_bits().saturating_add(1 << 7)) >> 8
 }
 
 fn plain(value: f64) -> String {
@@ -288,8 +426,14 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"|(?P<placeholder><[a-z]+(?: [a-z]+)?>)",
         // Paths from the root; a lone slash inside a word is no path.
         r"|(?P<path>(?:~|\.{1,2})?/[A-Za-z0-9_.{}*-]+(?:/[A-Za-z0-9_.{}*-]+)*/?)",
-        r"|(?P<clock>(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)",
+        r"|(?P<date>20[0-9]{2}[-/][01]?[0-9][-/][0-3]?[0-9](?-u:\b))",
+        r"|(?P<clock>(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?-u:\b))",
         r"|(?P<flag>--?[A-Za-z][A-Za-z0-9-]*)",
+        // Numbers in Chinese words: exact (百分之三十, 六百一十个) and vague (三成).
+        r"|(?P<hanshare>百分之[零〇一二两三四五六七八九十百]+)",
+        r"|(?P<vague>[一二两三四五六七八九]成半?)",
+        r"|(?P<han>[一二两三四五六七八九]?[十百千万亿][零〇一二两三四五六七八九十百千万亿]*)(?P<hanunit>毫秒|秒|分钟|小时|天|个|次|条|台|笔|人|名|倍|家|起|%)",
+        r"|(?P<tens>(?i:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?i:one|two|three|four|five|six|seven|eight|nine))?\s?(?i:percent|per cent|%))",
         r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:(?:::|->|\.|-)[A-Za-z0-9_]+)*(?:\(\))?)",
         // 1.2.3 and more dots are versions or addresses; a number has at most one decimal point.
         r"|(?P<version>[0-9]+(?:\.[0-9]+){2,}(?:[-+][A-Za-z0-9.]+)?)",
@@ -299,34 +443,34 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The tokens of a text that need evidence, in order. Positions are in characters.
-fn tokens(chars: &[char]) -> Vec<Token> {
+/// The tokens of a text that need evidence, in order; plain words too where `words` is set.
+/// Positions are in characters.
+fn tokens(chars: &[char], words: bool) -> Vec<Token> {
     let Some(shapes) = SHAPES.as_ref() else {
         return Vec::new();
     };
-    // One character each, so that positions hold: full-width digits and signs become ASCII.
+    // One character each, so that positions hold.
     let folded: String = chars.iter().map(|c| narrow(*c)).collect();
-    let mut position = vec![0; folded.len() + 1];
-    let mut count = 0;
-    for (byte, c) in folded.char_indices() {
-        for slot in position.iter_mut().skip(byte).take(c.len_utf8()) {
-            *slot = count;
+    let ascii = folded.is_ascii();
+    let (mut byte, mut count) = (0, 0);
+    let mut at = |to: usize| {
+        if ascii {
+            return to;
         }
-        count += 1;
-    }
-    if let Some(last) = position.last_mut() {
-        *last = count;
-    }
-    let at = |byte: usize| position.get(byte).copied().unwrap_or(count);
+        // Asked in ascending order only.
+        if to >= byte {
+            count += folded.get(byte..to).map_or(0, |between| between.chars().count());
+            byte = to;
+        }
+        count
+    };
     let mut out = Vec::new();
     for captures in shapes.captures_iter(&folded) {
         let Some(whole) = captures.get(0) else { continue };
         let (start, end) = (at(whole.start()), at(whole.end()));
         let word = whole.as_str();
-        let glued_before = folded
-            .get(..whole.start())
-            .and_then(|head| head.chars().next_back())
-            .is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        let before = folded.get(..whole.start()).and_then(|head| head.chars().next_back());
+        let glued_before = before.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         let mut push = |kind| out.push(Token { start, end, kind });
         if captures.name("path").is_some() && glued_before {
             // `deployment/coredns`, `and/or`: each part is a word of its own.
@@ -335,11 +479,34 @@ fn tokens(chars: &[char]) -> Vec<Token> {
             }
         } else if captures.name("url").is_some() || captures.name("path").is_some() {
             push(TokenKind::Name(word.trim_end_matches(['.', ',', ')', '/']).to_owned()));
-        } else if captures.name("clock").is_some() {
-            push(TokenKind::Clock(word.to_owned()));
+        } else if captures.name("clock").is_some() || captures.name("date").is_some() {
+            push(TokenKind::Clock(fold(word)));
+        } else if captures.name("flag").is_some() {
+            if word.starts_with("--") {
+                push(TokenKind::Flag(fold(word)));
+            }
+        } else if captures.name("hanshare").is_some() {
+            let digits = word.trim_start_matches("百分之");
+            if let Some(value) = han_number(digits) {
+                push(TokenKind::Vague(fold(word), Some(Quantity { value, unit: Unit::Percent })));
+            }
+        } else if captures.name("vague").is_some() {
+            push(TokenKind::Vague(fold(word), vague_share(word)));
+        } else if let (Some(han), Some(unit)) = (captures.name("han"), captures.name("hanunit")) {
+            // 几百个, 数十个, 上千次: vague, and no exact number.
+            let vague = before.is_some_and(|c| matches!(c, '几' | '数' | '上' | '成' | '近' | '好' | '多'));
+            if let (Some(value), false) = (han_number(han.as_str()), vague)
+                && let Some(TokenKind::Number(quantity)) = number_token(&plain(value), unit.as_str(), "", "", 0)
+            {
+                push(TokenKind::Vague(fold(word), Some(quantity)));
+            }
+        } else if captures.name("tens").is_some() {
+            push(TokenKind::Vague(fold(word), tens(word)));
         } else if let Some(name) = captures.name("name") {
             if is_name_shape(name.as_str()) {
                 push(TokenKind::Name(name.as_str().trim_end_matches("()").to_owned()));
+            } else if words && name.as_str().len() >= 3 {
+                push(TokenKind::Word(fold(name.as_str())));
             }
         } else if captures.name("version").is_some() {
             push(TokenKind::Name(word.to_owned()));
@@ -354,12 +521,77 @@ fn tokens(chars: &[char]) -> Vec<Token> {
     out
 }
 
-fn narrow(c: char) -> char {
-    let mut folded = std::iter::once(c).nfkc();
-    match (folded.next(), folded.next()) {
-        (Some(one), None) => one,
-        _ => c,
+/// `六百一十` is 610; `None` where it is no number.
+fn han_number(text: &str) -> Option<f64> {
+    let (mut total, mut section, mut digit) = (0_u64, 0_u64, None);
+    for c in text.chars() {
+        let unit = match c {
+            '零' | '〇' => {
+                digit = Some(0);
+                continue;
+            }
+            '一' => 1,
+            '二' | '两' => 2,
+            '三' => 3,
+            '四' => 4,
+            '五' => 5,
+            '六' => 6,
+            '七' => 7,
+            '八' => 8,
+            '九' => 9,
+            '十' | '百' | '千' => {
+                let factor = match c {
+                    '十' => 10,
+                    '百' => 100,
+                    _ => 1_000,
+                };
+                section += digit.take().filter(|digit| *digit > 0).unwrap_or(1) * factor;
+                continue;
+            }
+            '万' | '亿' => {
+                let factor = if c == '万' { 10_000 } else { 100_000_000 };
+                total = total.checked_add((section + digit.take().unwrap_or(0)).max(1).checked_mul(factor)?)?;
+                section = 0;
+                continue;
+            }
+            _ => return None,
+        };
+        digit = Some(unit);
     }
+    Some((total + section + digit.unwrap_or(0)) as f64)
+}
+
+/// 三成 is thirty percent, said vaguely: an exact thirty percent supports it, not the reverse.
+fn vague_share(word: &str) -> Option<Quantity> {
+    let tenths = han_number(&word.chars().next()?.to_string())?;
+    let half = if word.ends_with('半') { 5.0 } else { 0.0 };
+    Some(Quantity {
+        value: tenths * 10.0 + half,
+        unit: Unit::Percent,
+    })
+}
+
+/// `forty-five percent`.
+fn tens(word: &str) -> Option<Quantity> {
+    let folded = fold(word);
+    let value = |words: &[(&str, f64)]| words.iter().find(|(name, _)| folded.contains(name)).map(|(_, value)| *value);
+    let ten = value(&[
+        ("twenty", 20.0),
+        ("thirty", 30.0),
+        ("forty", 40.0),
+        ("fifty", 50.0),
+        ("sixty", 60.0),
+        ("seventy", 70.0),
+        ("eighty", 80.0),
+        ("ninety", 90.0),
+    ])?;
+    // Behind the tens, so that `sixty` is no `six`.
+    let rest = folded.split(['-', ' ']).nth(1).unwrap_or_default();
+    let one = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"].iter().zip(1_u8..).find(|(name, _)| **name == rest);
+    Some(Quantity {
+        value: ten + one.map_or(0.0, |(_, one)| f64::from(one)),
+        unit: Unit::Percent,
+    })
 }
 
 /// A number as a token that needs evidence; `None` where it needs none.
@@ -368,6 +600,10 @@ fn number_token(number: &str, unit: &str, glued: &str, text: &str, start: usize)
     let before = text.get(..start).unwrap_or_default();
     if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
         // The tail of a name that the name shape did not take.
+        return None;
+    }
+    if is_behind_flag(before) {
+        // `--tail 100`, `--since=10m`, `-n 50`, in prose as in commands.
         return None;
     }
     if !glued.is_empty() {
@@ -408,6 +644,15 @@ fn number_token(number: &str, unit: &str, glued: &str, text: &str, start: usize)
         }
     };
     Some(TokenKind::Number(quantity))
+}
+
+fn is_behind_flag(before: &str) -> bool {
+    let trimmed = before.trim_end_matches([' ', '=']);
+    if trimmed.len() == before.len() {
+        return false;
+    }
+    let word = trimmed.rsplit(char::is_whitespace).next().unwrap_or_default().trim_start_matches(['`', '\'', '"', '(']);
+    word.starts_with('-') && word.trim_start_matches('-').chars().next().is_some_and(|c| c.is_ascii_alphabetic())
 }
 
 /// A bare number: one digit says nothing checkable; a status after `HTTP` is a word of operations.
@@ -509,6 +754,23 @@ fn is_word_of_operations(word: &str) -> bool {
     PATTERNS.as_ref().is_some_and(|patterns| patterns.is_match(word)) || PRODUCTS.contains(&word)
 }
 
+/// Words of commands that look like names and belong to the tool, not to the service: subcommands,
+/// fields of Kubernetes objects, kernel settings, statistics of databases, well-known ports' paths.
+fn is_word_of_commands(word: &str) -> bool {
+    static PATTERNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"^(?:s_client|s_time|x509|list_[a-z_]+|last-?Timestamp|lastTimestamp|creationTimestamp|(?:metadata|status|spec|items|involvedObject|data|containers|conditions)(?:\.[A-Za-z]+)*|",
+            r"[A-Za-z]+\.(?:metadata|status|spec)(?:\.[A-Za-z]+)*|nodeName|podIP|hostIP|restartCount|containerStatuses|kafka-[a-z-]+\.sh|zk[A-Z][A-Za-z]*\.sh|",
+            r"Thread\.print|GC\.[a-z_]+|VM\.[a-z_]+|(?i:innodb_[a-z_]+|threads_(?:running|connected|created)|slow_queries|table_schema|table_name|state_change|query_id)|max_connections|wait_timeout|",
+            r"(?:net\.(?:core|ipv4|ipv6|netfilter)|fs|vm|kernel)\.[a-z0-9_.-]+|/?_(?:cat|cluster|nodes)(?:/[a-z_]+)*|/(?:metrics|health|healthz|ready|readyz|livez|actuator(?:/[a-z]+)*|debug/pprof(?:/[a-z]+)*|server-status|nginx_status)|",
+            r"/(?:etc|proc|sys|dev)(?:/[A-Za-z0-9_.-]+)*|/var/log(?:/(?:syslog|messages|nginx|kern\.log|auth\.log|dmesg))?|json|yaml|jsonpath|go-template|custom-columns|https?|",
+            r"max_over_time|avg_over_time|histogram_quantile|rate|count_over_time|group_by|order_by|num_[a-z]+|num-[a-z]+|in_flight|TIME_WAIT|CLOSE_WAIT|SYN_RECV|SYN_SENT|http_code|time_[a-z_]+|size_download)$"
+        ))
+        .ok()
+    });
+    PATTERNS.as_ref().is_some_and(|patterns| patterns.is_match(word))
+}
+
 /// Products and states whose spelling has an inner capital.
 const PRODUCTS: &[&str] = &[
     "PostgreSQL", "MySQL", "MariaDB", "MongoDB", "DynamoDB", "CockroachDB", "ClickHouse", "RabbitMQ", "ActiveMQ", "GitHub",
@@ -517,48 +779,14 @@ const PRODUCTS: &[&str] = &[
     "ClusterIP", "NetworkPolicy", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "OOMKilled", "NotReady",
     "CloudWatch", "CloudFront", "CloudFlare", "ElastiCache", "PagerDuty", "StatusPage", "HAProxy", "PgBouncer", "VMware",
     "NodeLocal", "McAfee", "macOS", "iOS", "NaN", "CoreDNS", "ArgoCD", "OpenTelemetry", "LetsEncrypt", "DataDog",
+    "BigQuery", "PromQL", "LogQL", "InfluxDB", "VictoriaMetrics", "MinIO", "NodeJS", "PowerShell", "SQLite", "NoSQL", "SaaS", "IPs", "VMs", "URLs",
+    "APIs", "DBs", "OOMs", "CPUs", "TTLs", "SREs", "RocketMQ", "OceanBase", "TiDB", "PolarDB", "OpenAPI", "IPSec", "WiFi", "RocksDB", "ScyllaDB",
+    "CloudSQL", "FireWall", "CodeDeploy", "TerraForm", "YouTube", "PagerTree", "OpsGenie", "StackDriver", "NetApp", "OpenStack", "OpenShift",
 ];
 
-/// Clauses of a text as ranges of characters: sentences, parts between semicolons, and in Chinese
-/// parts between commas. Each range includes what ends it.
-fn clauses(chars: &[char]) -> Vec<(usize, usize)> {
-    let mut out = Vec::new();
-    let mut start = 0;
-    for (index, &c) in chars.iter().enumerate() {
-        let next = chars.get(index + 1).copied();
-        let ends = match c {
-            '。' | '！' | '？' | '；' | '，' | ';' | '\n' => true,
-            '.' | '!' | '?' => next.is_none_or(char::is_whitespace),
-            _ => false,
-        };
-        if ends {
-            out.push((start, index + 1));
-            start = index + 1;
-        }
-    }
-    if start < chars.len() {
-        out.push((start, chars.len()));
-    }
-    out
-}
-
-fn without_clauses<'t>(chars: &[char], bad: impl Iterator<Item = &'t Token> + Clone) -> String {
-    let mut kept: Vec<char> = Vec::new();
-    let ending = chars.iter().rev().find(|c| !c.is_whitespace()).copied();
-    for (start, end) in clauses(chars) {
-        if !bad.clone().any(|token| token.start >= start && token.start < end) {
-            kept.extend(chars.get(start..end).unwrap_or_default());
-        }
-    }
-    let mut text = tidy(&kept);
-    // What is left ends as a sentence does.
-    if text.ends_with(['，', '；', ';']) {
-        text.pop();
-        if let Some(mark @ ('。' | '.' | '！' | '!')) = ending {
-            text.push(mark);
-        }
-    }
-    text
+fn without_bad_clauses(chars: &[char], bad: &[(Token, &'static str)]) -> String {
+    let positions: Vec<usize> = bad.iter().map(|(token, _)| token.start).collect();
+    without_clauses(chars, &positions)
 }
 
 /// A title without the phrases that carry what is not grounded; empty where the rest says nothing.
@@ -567,7 +795,7 @@ fn without_phrases(chars: &[char], bad: &[(Token, &'static str)]) -> String {
     // From the end, so that earlier positions stay true.
     for (token, _) in bad.iter().rev() {
         let Some(range) = phrase_around(&text, token) else {
-            return without_clauses(chars, bad.iter().map(|(token, _)| token));
+            return without_bad_clauses(chars, bad);
         };
         text.drain(range.0..range.1.min(text.len()));
     }
@@ -615,21 +843,6 @@ fn phrase_around(chars: &[char], token: &Token) -> Option<(usize, usize)> {
     None
 }
 
-/// White space and stray marks after something was taken out.
-fn tidy(chars: &[char]) -> String {
-    let text: String = chars.iter().collect();
-    let mut lines: Vec<String> = Vec::new();
-    for line in text.lines() {
-        let joined = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        if !joined.is_empty() {
-            lines.push(joined);
-        }
-    }
-    let text = lines.join("\n");
-    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '，' | '、' | ':' | '：'))
-        .to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -653,8 +866,8 @@ mod tests {
         Grounds::new(
             REPORT,
             Some("payments-api"),
-            std::iter::once(&direct),
-            std::iter::once(&analogy),
+            &[&direct],
+            &[&analogy],
             "(not in evidence)",
         )
     }

@@ -2,21 +2,28 @@
 
 use super::analysis::{Class, CitedIncident, Contradiction, GeneralIdea, Hypothesis, Record, RuledOut, Source};
 use super::context::Context;
-use super::contradictions;
 use super::episodes::{Episode, time_of};
 use super::grounding::Place;
 use super::log::Log;
+use super::record::{FixRecord, Tried};
 use super::references::{citable, survivors};
 use super::score::{self, Numbers, STALE_AFTER_DAYS};
 use super::text;
 use crate::incident::proposal::{ProposedHypothesis, ProposedRuledOut};
-use crate::incident::sameness::{Likeness, likeness, same};
+use crate::incident::sameness::{Phrase, near_or_same};
+use crate::incident::words::fold;
 use crate::incident::{Grade, IncidentId, Locale, Recalled, Standing};
 use crate::response::checks;
 use jiff::Timestamp;
 
 /// Most hypotheses that are shown (R14).
 pub const MOST_HYPOTHESES: usize = 4;
+/// Most proposed hypotheses that are looked at: a person would not read a tenth.
+pub(super) const MOST_READ: usize = 20;
+/// Most quotes of one hypothesis that are looked at, on each side.
+const MOST_QUOTES: usize = 12;
+/// Most causes excluded by history that the model may name.
+const MOST_RULED_OUT: usize = 20;
 
 /// Hypotheses as they may be shown, in order.
 pub(super) struct Ordered {
@@ -26,7 +33,11 @@ pub(super) struct Ordered {
 }
 
 pub(super) fn shown(context: &Context<'_>, proposed: &[ProposedHypothesis], log: &mut Log) -> Ordered {
-    let merged = merged(proposed, log);
+    let read = proposed.get(..MOST_READ).unwrap_or(proposed);
+    if proposed.len() > read.len() {
+        log.note("R14", "hypotheses", format!("{} more hypotheses", proposed.len() - read.len()), "");
+    }
+    let merged = merged(read, log);
     let mut built: Vec<(usize, Hypothesis, Numbers)> = merged
         .iter()
         .filter_map(|(index, proposed)| {
@@ -40,105 +51,94 @@ pub(super) fn shown(context: &Context<'_>, proposed: &[ProposedHypothesis], log:
 
 /// Same causes merge: first text and number, union of references and quotes (R14).
 fn merged(proposed: &[ProposedHypothesis], log: &mut Log) -> Vec<(usize, ProposedHypothesis)> {
-    let mut out: Vec<(usize, ProposedHypothesis)> = Vec::new();
+    let mut out: Vec<(usize, ProposedHypothesis, Phrase)> = Vec::new();
     for (index, hypothesis) in proposed.iter().enumerate() {
-        match out.iter_mut().find(|(_, kept)| same(&kept.title, &hypothesis.title)) {
-            Some((into, kept)) => {
+        let phrase = Phrase::new(&text::clean_line(&hypothesis.title, text::TITLE));
+        match out.iter_mut().find(|(_, _, kept)| kept.same(&phrase)) {
+            Some((into, kept, _)) => {
                 log.note("R14", format!("hypotheses[{index}]"), &hypothesis.title, format!("merged into hypotheses[{into}]"));
                 kept.memory_refs.extend(hypothesis.memory_refs.iter().cloned());
                 kept.evidence.extend(hypothesis.evidence.iter().cloned());
                 kept.contradicted_by.extend(hypothesis.contradicted_by.iter().cloned());
-                for (mine, theirs) in [(&mut kept.verify, &hypothesis.verify), (&mut kept.fix, &hypothesis.fix), (&mut kept.fix_ref, &hypothesis.fix_ref)] {
-                    if mine.trim().is_empty() {
-                        mine.clone_from(theirs);
-                    }
+                kept.confidence = kept.confidence.or(hypothesis.confidence);
+                // A fix and its reference belong together.
+                if kept.fix.trim().is_empty() && kept.fix_ref.trim().is_empty() {
+                    kept.fix.clone_from(&hypothesis.fix);
+                    kept.fix_ref.clone_from(&hypothesis.fix_ref);
+                }
+                if kept.verify.trim().is_empty() {
+                    kept.verify.clone_from(&hypothesis.verify);
                 }
             }
-            None => out.push((index, hypothesis.clone())),
+            None => out.push((index, hypothesis.clone(), phrase)),
         }
     }
-    out
+    out.into_iter().map(|(index, hypothesis, _)| (index, hypothesis)).collect()
 }
 
 /// The fix that a hypothesis stands for.
 struct OwnFix {
     words: String,
+    phrase: Phrase,
     /// The recalled incident whose stored fix it is.
     from: Option<IncidentId>,
+}
+
+impl OwnFix {
+    fn new(words: &str, from: Option<IncidentId>) -> Self {
+        Self {
+            phrase: Phrase::new(words),
+            words: words.to_owned(),
+            from,
+        }
+    }
 }
 
 fn one(context: &Context<'_>, index: usize, proposed: &ProposedHypothesis, log: &mut Log) -> Option<(Hypothesis, Numbers)> {
     let case = context.case;
     let at = format!("hypotheses[{index}]");
-    if text::clean_line(&proposed.title, text::TITLE).is_empty() {
+    let said_title = text::clean_line(&proposed.title, text::TITLE);
+    if said_title.is_empty() {
         log.note("R14", &at, "a hypothesis without a title", "");
         return None;
     }
+    let named = Phrase::new(&said_title);
     let mut cited = survivors(&proposed.memory_refs, &case.memory, &format!("{at}.memory_refs"), log);
     let fix_from = fix_ref(context, proposed, &mut cited, &at, log);
     let own_fix = own_fix(proposed, fix_from, &cited);
-
-    // Proofs: cited direct episodes in which this fix held, and the uncited ones of the same fix,
-    // so that record and score speak of the same set (R8).
-    let direct_ids = |cited: &[&Recalled]| -> Vec<IncidentId> {
-        cited.iter().filter(|recalled| recalled.grade == Grade::DirectMatch).map(|recalled| recalled.incident.id).collect()
-    };
-    let cited_by_model = direct_ids(&cited);
-    let outcome_here = |episode: &Episode| own_fix.as_ref().and_then(|fix| episode.outcome_of(&fix.words));
+    let outcome_here = |episode: &Episode| own_fix.as_ref().and_then(|fix| episode.outcome_of(&fix.phrase));
     let is_proof = |episode: &Episode| outcome_here(episode).is_some_and(|outcome| outcome.standing() == Standing::Verified);
-    if !cited_by_model.is_empty() {
-        for episode in context.episodes.iter().filter(|episode| is_proof(episode)) {
-            if cited_by_model.iter().any(|id| episode.holds(*id)) {
-                continue;
-            }
-            for incident in &episode.incidents {
-                if let Some(recalled) = citable(&case.memory, incident.id) {
-                    log.note("R8", format!("{at}.memory_refs"), "", incident.id.to_string());
-                    cited.push(recalled);
-                }
-            }
-        }
+    let has_failed = |episode: &Episode| outcome_here(episode).is_some_and(|outcome| outcome.standing() == Standing::Refuted);
+    if let Some(fix) = &own_fix {
+        cite_the_whole_record(context, fix, &named, &is_proof, &mut cited, &at, log);
     }
     let cited_direct = direct_ids(&cited);
-    let is_cited = |episode: &Episode| cited_direct.iter().any(|id| episode.holds(*id));
-    let proofs: Vec<&Episode> = context.episodes.iter().filter(|episode| is_cited(episode) && is_proof(episode)).collect();
-    let failures: Vec<&Episode> = context
+    let proofs: Vec<&Episode> = context
         .episodes
         .iter()
-        .filter(|episode| outcome_here(episode).is_some_and(|outcome| outcome.standing() == Standing::Refuted))
+        .filter(|episode| cited_direct.iter().any(|id| episode.holds(*id)) && is_proof(episode))
         .collect();
-    let own_failures = own_fix.as_ref().map_or(0, |fix| {
-        case.attempts
-            .iter()
-            .filter(|attempt| attempt.outcome.standing() == Standing::Refuted && likeness(&fix.words, &attempt.fix) >= Likeness::Near)
-            .count()
-    });
-    let causes: Vec<&str> = cited
+    let record = own_fix.as_ref().map_or_else(|| FixRecord(Vec::new()), |fix| FixRecord::of(context, &fix.phrase));
+    let causes: Vec<Phrase> = cited
         .iter()
         .filter(|recalled| recalled.grade == Grade::DirectMatch)
-        .map(|recalled| recalled.incident.root_cause.as_str())
-        .filter(|cause| !cause.trim().is_empty())
+        .map(|recalled| Phrase::new(&recalled.incident.root_cause))
+        .filter(|cause| !cause.is_empty())
         .collect();
-    let compared: Vec<&str> = if causes.is_empty() { vec![proposed.title.as_str()] } else { causes };
+    let compared: &[Phrase] = if causes.is_empty() { std::slice::from_ref(&named) } else { &causes };
     let others = context
         .episodes
         .iter()
-        .filter(|episode| !proofs.iter().any(|proof| std::ptr::eq(*proof, *episode)))
-        .filter(|episode| !failures.iter().any(|failure| std::ptr::eq(*failure, *episode)))
-        .filter(|episode| {
-            episode
-                .last()
-                .and_then(|incident| incident.confirmed_cause())
-                .is_some_and(|cause| !compared.iter().any(|mine| same(mine, cause)))
-        })
+        .filter(|episode| !proofs.iter().any(|proof| std::ptr::eq(*proof, *episode)) && !has_failed(episode))
+        .filter(|episode| episode.confirmed_cause().is_some_and(|cause| !compared.iter().any(|mine| mine.same(cause))))
         .count();
 
-    let (newest_failed, newest_at) = newest_attempt(context, own_fix.as_ref(), own_failures > 0);
+    let newest_failed = record.newest().is_some_and(Tried::failed);
     let newest_proof = proofs.iter().filter_map(|episode| episode.last().and_then(time_of)).max();
     let stale = newest_proof.is_some_and(|at| is_stale(at, case.now));
 
-    let evidence = quotes(context, &proposed.evidence, &format!("{at}.evidence"), log);
-    let contradicted_by = contradictions_of(context, proposed, &compared, &evidence, &at, log);
+    let mut evidence = quotes(context, &proposed.evidence, &format!("{at}.evidence"), log);
+    let contradicted_by = contradictions_of(context, proposed, &cited, &mut evidence, &at, log);
     let verified_analogy = cited
         .iter()
         .any(|recalled| recalled.grade == Grade::Analogy && recalled.incident.outcome().standing() == Standing::Verified);
@@ -146,7 +146,7 @@ fn one(context: &Context<'_>, index: usize, proposed: &ProposedHypothesis, log: 
     let numbers = Numbers {
         model: proposed.confidence,
         proven: count(proofs.len()),
-        refuted: count(failures.len()).saturating_add(count(own_failures)),
+        refuted: count(record.failed()),
         other: count(others),
         verified_analogy,
         newest_failed,
@@ -169,7 +169,7 @@ fn one(context: &Context<'_>, index: usize, proposed: &ProposedHypothesis, log: 
     let analogy = source == Source::Memory && !has_direct;
     log.note("R3", format!("{at}.source"), proposed.source.trim(), source.word());
 
-    let (ruled_out, ruled_out_note) = ruled_out_before(context, &proposed.title, &compared, proofs.len());
+    let (ruled_out, ruled_out_note) = ruled_out_before(context, &named, &causes, &proofs);
     let title = title(context, proposed, &cited, &cited_direct, &at, log)?;
     let verify = verify(context, proposed, &cited_direct, &at, log);
     let (fix, fix_ref) = shown_fix(context, proposed, own_fix, &cited_direct, &at, log);
@@ -189,7 +189,7 @@ fn one(context: &Context<'_>, index: usize, proposed: &ProposedHypothesis, log: 
             failed: numbers.refuted,
             other_cause: numbers.other,
             newest_failed,
-            newest_at,
+            newest_at: record.newest().and_then(|trial| trial.at),
             stale,
             date_unknown: numbers.proven > 0 && newest_proof.is_none(),
             other_service_only: numbers.proven == 0 && verified_analogy && !has_direct,
@@ -202,6 +202,39 @@ fn one(context: &Context<'_>, index: usize, proposed: &ProposedHypothesis, log: 
         arithmetic,
     };
     Some((hypothesis, numbers))
+}
+
+fn direct_ids(cited: &[&Recalled]) -> Vec<IncidentId> {
+    cited.iter().filter(|recalled| recalled.grade == Grade::DirectMatch).map(|recalled| recalled.incident.id).collect()
+}
+
+/// Adds the uncited direct episodes of the same verified fix, so that record and score speak of the
+/// same set (R8). A hypothesis that cites nothing here gets those only whose cause it names too: a
+/// fix as common as a restart is no sign of the same trouble.
+fn cite_the_whole_record<'c>(
+    context: &Context<'c>,
+    fix: &OwnFix,
+    named: &Phrase,
+    is_proof: &dyn Fn(&Episode) -> bool,
+    cited: &mut Vec<&'c Recalled>,
+    at: &str,
+    log: &mut Log,
+) {
+    let by_model = direct_ids(cited);
+    for episode in context.episodes.iter().filter(|episode| is_proof(episode)) {
+        let is_cited = by_model.iter().any(|id| episode.holds(*id));
+        let is_named = || episode.confirmed_cause().is_some_and(|cause| cause.same(named));
+        if is_cited || (by_model.is_empty() && !is_named()) {
+            continue;
+        }
+        for (id, _, phrase) in episode.fixes() {
+            let known = cited.iter().any(|known| known.incident.id == id);
+            if let (false, true, Some(recalled)) = (known, phrase.same(&fix.phrase), citable(&context.case.memory, id)) {
+                log.note("R8", format!("{at}.memory_refs"), "", id.to_string());
+                cited.push(recalled);
+            }
+        }
+    }
 }
 
 /// The incident that `fix_ref` names, if it may be cited; it counts as cited from then on.
@@ -227,16 +260,16 @@ fn own_fix(proposed: &ProposedHypothesis, fix_from: Option<&Recalled>, cited: &[
     if let Some(recalled) = fix_from
         && let Some(fix) = recalled.incident.fix()
     {
-        return Some(OwnFix { words: fix.to_owned(), from: Some(recalled.incident.id) });
+        return Some(OwnFix::new(fix, Some(recalled.incident.id)));
     }
     let words = text::clean(&proposed.fix, text::PARAGRAPH);
     if !words.is_empty() {
-        return Some(OwnFix { words, from: None });
+        return Some(OwnFix::new(&words, None));
     }
     cited
         .iter()
         .filter(|recalled| recalled.grade == Grade::DirectMatch)
-        .find_map(|recalled| Some(OwnFix { words: recalled.incident.fix()?.to_owned(), from: Some(recalled.incident.id) }))
+        .find_map(|recalled| Some(OwnFix::new(recalled.incident.fix()?, Some(recalled.incident.id))))
 }
 
 /// The fix as it may be shown, and whose it is.
@@ -245,46 +278,14 @@ fn shown_fix(context: &Context<'_>, proposed: &ProposedHypothesis, own: Option<O
     let Some(own) = own else {
         return (String::new(), None);
     };
-    if own.from.is_some() {
-        log.note("R8", &at, text::clean(&proposed.fix, text::PARAGRAPH), &own.words);
+    // A reference without words is filled in, as the wire has it: no change to what was said.
+    let said = text::clean(&proposed.fix, text::PARAGRAPH);
+    if own.from.is_some() && !said.is_empty() {
+        log.note("R8", &at, said, &own.words);
     }
     let fix = context.claim(&own.words, text::PARAGRAPH, cited, Place::Body, &at, log);
     let from = if fix.is_empty() { None } else { own.from };
     (fix, from)
-}
-
-/// Whether the newest attempt of this fix failed, and when it was seen. Own attempts are the newest.
-fn newest_attempt(context: &Context<'_>, fix: Option<&OwnFix>, own_failed: bool) -> (bool, Option<Timestamp>) {
-    let Some(fix) = fix else {
-        return (false, None);
-    };
-    let own = context
-        .case
-        .attempts
-        .iter()
-        .rev()
-        .find(|attempt| likeness(&fix.words, &attempt.fix) == Likeness::Same || (attempt.outcome.standing() == Standing::Refuted && likeness(&fix.words, &attempt.fix) == Likeness::Near));
-    if let Some(attempt) = own {
-        return (attempt.outcome.standing() == Standing::Refuted, attempt.at);
-    }
-    let mut tried: Vec<(Option<Timestamp>, IncidentId, bool)> = context
-        .episodes
-        .iter()
-        .filter_map(|episode| {
-            let standing = episode.outcome_of(&fix.words)?.standing();
-            // A near-same fix that did not fail says nothing of this one.
-            let failed = standing == Standing::Refuted;
-            let mine = failed || episode.incidents.iter().flat_map(|incident| &incident.attempts).any(|attempt| same(&fix.words, &attempt.fix));
-            mine.then_some((episode.tried_at(&fix.words), episode.last()?.id, failed))
-        })
-        .collect();
-    // Where a time is missing the numbers tell the order: they are given out in order.
-    if tried.iter().all(|(at, _, _)| at.is_some()) {
-        tried.sort_by_key(|(at, id, _)| (*at, *id));
-    } else {
-        tried.sort_by_key(|(_, id, _)| *id);
-    }
-    tried.last().map_or((own_failed, None), |(at, _, failed)| (*failed, *at))
 }
 
 fn is_stale(at: Timestamp, now: Timestamp) -> bool {
@@ -293,69 +294,91 @@ fn is_stale(at: Timestamp, now: Timestamp) -> bool {
 
 fn quotes(context: &Context<'_>, proposed: &[String], at: &str, log: &mut Log) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
-    for (index, quote) in proposed.iter().enumerate() {
+    for (index, quote) in proposed.iter().enumerate().take(MOST_QUOTES) {
+        let at = format!("{at}[{index}]");
         let cleaned = text::clean(quote, text::SENTENCE);
-        if context.quotable.find(&cleaned).is_none() || kept.contains(&cleaned) {
-            log.note("R3", format!("{at}[{index}]"), quote, "");
+        if cleaned.is_empty() || context.quotable.find(quote).is_none() || kept.contains(&cleaned) {
+            log.note("R3", at, quote, "");
         } else {
+            log.note("R21", at, quote.trim(), &cleaned);
             kept.push(cleaned);
         }
+    }
+    if proposed.len() > MOST_QUOTES {
+        log.note("R3", at, format!("{} more quotes", proposed.len() - MOST_QUOTES), "");
     }
     kept
 }
 
-fn contradictions_of(context: &Context<'_>, proposed: &ProposedHypothesis, causes: &[&str], evidence: &[String], at: &str, log: &mut Log) -> Vec<Contradiction> {
+/// What contradicts a cause: quotes of the model that stand, else what code finds. A quote can't
+/// both support a cause and contradict it: the contradiction wins.
+fn contradictions_of(context: &Context<'_>, proposed: &ProposedHypothesis, cited: &[&Recalled], evidence: &mut Vec<String>, at: &str, log: &mut Log) -> Vec<Contradiction> {
     let mut out: Vec<Contradiction> = Vec::new();
-    for (index, quote) in proposed.contradicted_by.iter().enumerate() {
+    for (index, quote) in proposed.contradicted_by.iter().enumerate().take(MOST_QUOTES) {
+        let at = format!("{at}.contradicted_by[{index}]");
         let cleaned = text::clean(quote, text::SENTENCE);
-        match context.quotable.find(&cleaned) {
-            Some(standing) => out.push(Contradiction {
-                quote: cleaned.clone(),
-                author: standing.author.map(str::to_owned),
-                found_by_code: false,
-            }),
-            None => log.note("R3", format!("{at}.contradicted_by[{index}]"), quote, ""),
+        match context.quotable.find(quote) {
+            Some(standing) if !cleaned.is_empty() && !out.iter().any(|known| known.quote == cleaned) => {
+                log.note("R21", at, quote.trim(), &cleaned);
+                out.push(Contradiction {
+                    quote: cleaned,
+                    author: standing.author.map(str::to_owned),
+                    found_by_code: false,
+                });
+            }
+            _ => log.note("R3", at, quote, ""),
         }
     }
+    if proposed.contradicted_by.len() > MOST_QUOTES {
+        log.note("R3", format!("{at}.contradicted_by"), format!("{} more quotes", proposed.contradicted_by.len() - MOST_QUOTES), "");
+    }
     if out.is_empty() {
-        let found = std::iter::once(proposed.title.as_str())
-            .chain(causes.iter().copied())
-            .find_map(|cause| contradictions::find(cause, &context.case.report));
-        if let Some(found) = found
-            && !evidence.contains(&found.quote)
-        {
+        let causes = cited.iter().filter(|recalled| recalled.grade == Grade::DirectMatch).map(|recalled| recalled.incident.root_cause.as_str());
+        let found = std::iter::once(proposed.title.as_str()).chain(causes).find_map(|cause| context.clauses.against(&text::clean_line(cause, text::SENTENCE)));
+        if let Some(found) = found {
             log.note("R13", format!("{at}.contradicted_by"), "", &found.quote);
             out.push(Contradiction {
                 quote: text::clean(&found.quote, text::SENTENCE),
-                author: found.author,
+                author: found.author.map(|author| text::clean_line(&author, text::TITLE)),
                 found_by_code: true,
             });
         }
     }
+    let against: Vec<String> = out.iter().map(|contradiction| fold(&contradiction.quote)).collect();
+    evidence.retain(|quote| {
+        let folded = fold(quote);
+        let both = against.iter().any(|other| other.contains(&folded) || folded.contains(other));
+        if both {
+            log.note("R13", format!("{at}.evidence"), quote, "");
+        }
+        !both
+    });
     out
 }
 
 /// Whether history excluded this cause at least as often as it proved it; else where it did (R13).
-fn ruled_out_before(context: &Context<'_>, title: &str, causes: &[&str], proofs: usize) -> (bool, Vec<IncidentId>) {
-    let is_it = |cause: &str| same(title, cause) || causes.iter().any(|mine| same(mine, cause));
-    let excluded: Vec<&Episode> = context
-        .episodes
-        .iter()
-        .filter(|episode| episode.incidents.iter().flat_map(|incident| &incident.ruled_out).any(|cause| is_it(cause)))
-        .collect();
-    let proved = context
-        .episodes
-        .iter()
-        .filter(|episode| episode.last().and_then(|incident| incident.confirmed_cause()).is_some_and(is_it))
-        .count()
-        .max(proofs);
-    let refs: Vec<IncidentId> = excluded
-        .iter()
-        .flat_map(|episode| &episode.incidents)
-        .filter(|incident| incident.ruled_out.iter().any(|cause| is_it(cause)))
-        .map(|incident| incident.id)
-        .collect();
-    (!excluded.is_empty() && excluded.len() >= proved, refs)
+/// An episode that excluded the cause proves nothing for it, whatever is cited.
+fn ruled_out_before(context: &Context<'_>, named: &Phrase, causes: &[Phrase], proofs: &[&Episode]) -> (bool, Vec<IncidentId>) {
+    let mut all = Vec::new();
+    let mut is_out = false;
+    for cause in std::iter::once(named).chain(causes) {
+        let excluded: Vec<Vec<IncidentId>> =
+            context.episodes.iter().map(|episode| episode.excluded_by(|known| known.same(cause))).filter(|ids| !ids.is_empty()).collect();
+        let proved = context
+            .episodes
+            .iter()
+            .filter(|episode| {
+                let by_fix = proofs.iter().any(|proof| std::ptr::eq(*proof, *episode));
+                let by_cause = episode.confirmed_cause().is_some_and(|confirmed| confirmed.same(cause));
+                (by_fix || by_cause) && episode.excluded_by(|known| known.same(cause)).is_empty()
+            })
+            .count();
+        is_out |= !excluded.is_empty() && excluded.len() >= proved;
+        all.extend(excluded.into_iter().flatten());
+    }
+    all.sort_unstable();
+    all.dedup();
+    (is_out, all)
 }
 
 /// A title that may be shown; where nothing of it may, the recorded cause, or what an analogy may say.
@@ -474,6 +497,17 @@ fn order(mut built: Vec<(usize, Hypothesis, Numbers)>, log: &mut Log) -> Ordered
     built.sort_by_key(|(index, hypothesis, _)| (hypothesis.class, hypothesis.ruled_out, std::cmp::Reverse(hypothesis.score), *index));
     let after: Vec<usize> = built.iter().map(|(index, _, _)| *index).collect();
     log.note("R14", "hypotheses", format!("order {before:?}"), format!("order {after:?}"));
+    let mut titles: Vec<Phrase> = Vec::new();
+    built.retain(|(index, hypothesis, _)| {
+        // Struck titles may have become the same recorded cause.
+        let phrase = Phrase::new(&hypothesis.title);
+        let known = titles.iter().any(|title| title.same(&phrase));
+        if known {
+            log.note("R14", format!("hypotheses[{index}]"), &hypothesis.title, "merged");
+        }
+        titles.push(phrase);
+        !known
+    });
     let usable = built.iter().any(|(_, hypothesis, _)| hypothesis.source != Source::GeneralPractice && !hypothesis.ruled_out);
     let mut hypotheses: Vec<Hypothesis> = Vec::new();
     let mut general_ideas: Vec<GeneralIdea> = Vec::new();
@@ -507,32 +541,61 @@ fn order(mut built: Vec<(usize, Hypothesis, Numbers)>, log: &mut Log) -> Ordered
 /// Causes that recalled direct incidents excluded at least as often as they proved them, each with
 /// its references; the model's own claims of that kind survive only where a record says so (R13).
 pub(super) fn ruled_out(context: &Context<'_>, proposed: &[ProposedRuledOut], log: &mut Log) -> Vec<RuledOut> {
-    let mut out: Vec<RuledOut> = Vec::new();
+    struct Known {
+        phrase: Phrase,
+        shown: RuledOut,
+        claimed: bool,
+    }
+    let mut out: Vec<Known> = Vec::new();
     for incident in context.episodes.iter().flat_map(|episode| &episode.incidents) {
         for cause in &incident.ruled_out {
-            if let Some(known) = out.iter_mut().find(|known| same(&known.cause, cause)) {
-                if !known.refs.contains(&incident.id) {
-                    known.refs.push(incident.id);
+            let phrase = Phrase::new(cause);
+            if let Some(known) = out.iter_mut().find(|known| known.phrase.same(&phrase)) {
+                if !known.shown.refs.contains(&incident.id) {
+                    known.shown.refs.push(incident.id);
                 }
             } else {
-                out.push(RuledOut {
-                    cause: context.stored(cause, incident.id),
-                    refs: vec![incident.id],
-                    reason: String::new(),
+                out.push(Known {
+                    phrase,
+                    shown: RuledOut {
+                        cause: context.stored(cause, incident.id),
+                        refs: vec![incident.id],
+                        reason: String::new(),
+                    },
+                    claimed: false,
                 });
             }
         }
     }
-    out.retain(|ruled_out| !ruled_out.cause.is_empty() && ruled_out_before(context, &ruled_out.cause, &[], 0).0);
-    for (index, claim) in proposed.iter().enumerate() {
+    out.retain(|known| !known.shown.cause.is_empty() && ruled_out_before(context, &known.phrase, &[], &[]).0);
+    for (index, claim) in proposed.iter().enumerate().take(MOST_RULED_OUT) {
         let at = format!("ruled_out_by_history[{index}]");
-        match out.iter_mut().find(|known| same(&known.cause, &claim.cause)) {
+        let cause = text::clean(&claim.cause, text::SENTENCE);
+        let phrase = Phrase::new(&cause);
+        let refs: Vec<IncidentId> =
+            survivors(&claim.memory_refs, &context.case.memory, &format!("{at}.memory_refs"), log).iter().map(|recalled| recalled.incident.id).collect();
+        let is_meant = |known: &Known| {
+            known.phrase.same(&phrase) || (near_or_same(&known.shown.cause, &cause) && refs.iter().any(|id| known.shown.refs.contains(id)))
+        };
+        match out.iter_mut().find(|known| is_meant(known)) {
             Some(known) => {
-                let refs = known.refs.clone();
-                known.reason = context.claim(&claim.reason, text::SENTENCE, &refs, Place::Body, &format!("{at}.reason"), log);
+                known.claimed = true;
+                log.note("R13", format!("{at}.cause"), &cause, &known.shown.cause);
+                let (mut said, mut stored) = (refs, known.shown.refs.clone());
+                said.sort_unstable();
+                stored.sort_unstable();
+                let list = |ids: &[IncidentId]| ids.iter().map(IncidentId::to_string).collect::<Vec<_>>().join(", ");
+                log.note("R13", format!("{at}.memory_refs"), list(&said), list(&stored));
+                known.shown.reason = context.claim(&claim.reason, text::SENTENCE, &stored, Place::Body, &format!("{at}.reason"), log);
             }
             None => log.note("R13", &at, &claim.cause, ""),
         }
     }
-    out
+    if proposed.len() > MOST_RULED_OUT {
+        log.note("R13", "ruled_out_by_history", format!("{} more causes", proposed.len() - MOST_RULED_OUT), "");
+    }
+    for known in out.iter().filter(|known| !known.claimed) {
+        log.note("R13", "ruled_out_by_history", "", &known.shown.cause);
+    }
+    out.into_iter().map(|known| known.shown).collect()
 }

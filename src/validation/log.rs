@@ -1,6 +1,11 @@
 //! The record of what the rules changed: every change is kept, shown by `/why`.
 
 use super::analysis::Correction;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Longest text kept on each side of a correction, in characters: a record, no second copy of a
+/// hostile answer.
+const LONGEST: usize = 1_200;
 
 /// Corrections in the order in which the rules made them.
 #[derive(Debug, Default)]
@@ -10,14 +15,14 @@ pub(super) struct Log {
 
 impl Log {
     /// Notes that a rule changed `was` to `now`. Equal texts are no change.
-    pub fn note(&mut self, rule: &str, at: impl Into<String>, was: impl Into<String>, now: impl Into<String>) {
-        let (was, now) = (was.into(), now.into());
+    pub fn note(&mut self, rule: &str, at: impl Into<String>, was: impl AsRef<str>, now: impl AsRef<str>) {
+        let (was, now) = (was.as_ref(), now.as_ref());
         if was != now {
             self.corrections.push(Correction {
                 rule: rule.to_owned(),
                 at: at.into(),
-                was,
-                now,
+                was: shortened(was),
+                now: shortened(now),
             });
         }
     }
@@ -26,4 +31,15 @@ impl Log {
     pub fn into_corrections(self) -> Vec<Correction> {
         self.corrections
     }
+}
+
+fn shortened(text: &str) -> String {
+    if text.len() <= LONGEST {
+        return text.to_owned();
+    }
+    let mut out: String = text.graphemes(true).take(LONGEST).flat_map(str::chars).take(LONGEST).collect();
+    if out.len() < text.len() {
+        out.push('…');
+    }
+    out
 }

@@ -1,8 +1,8 @@
 //! What memory gave, in one word and its counts (R4): from the recalled set, whatever the model said.
 
 use super::analysis::{LastTime, MemoryStatus, MemoryVerdict};
-use super::episodes::{Episode, time_of};
-use crate::incident::{IncidentId, Memory, Standing};
+use super::episodes::{self, Episode, time_of};
+use crate::incident::{IncidentId, Memory, PastIncident, Standing};
 
 /// The verdict over the episodes of the direct matches. `shown_fix` gives a fix as it may be shown.
 pub(super) fn verdict(memory: &Memory, episodes: &[Episode], shown_fix: impl Fn(&str) -> String) -> MemoryVerdict {
@@ -15,7 +15,8 @@ pub(super) fn verdict(memory: &Memory, episodes: &[Episode], shown_fix: impl Fn(
         count(Standing::Refuted),
         count(Standing::Hypothesis),
     );
-    let elsewhere = u32::try_from(memory.analogies().count()).unwrap_or(u32::MAX);
+    let analogies: Vec<&PastIncident> = memory.analogies().map(|recalled| &recalled.incident).collect();
+    let elsewhere = u32::try_from(episodes::episodes(&analogies).len()).unwrap_or(u32::MAX);
     let status = match memory {
         Memory::Disabled => MemoryStatus::Disabled,
         Memory::Unavailable => MemoryStatus::Unavailable,
@@ -65,7 +66,7 @@ pub(super) fn verdict(memory: &Memory, episodes: &[Episode], shown_fix: impl Fn(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::incident::{FixAttempt, Grade, Outcome, PastIncident, Recalled};
+    use crate::incident::{FixAttempt, Grade, Outcome, Recalled};
 
     fn status(outcomes: &[(Grade, Outcome)]) -> MemoryStatus {
         let recalled: Vec<Recalled> = outcomes

@@ -16,6 +16,7 @@ mod answer;
 pub mod case;
 mod context;
 mod contradictions;
+mod ended;
 pub mod episodes;
 mod grounding;
 mod hypotheses;
@@ -23,6 +24,7 @@ mod log;
 mod memory_status;
 mod quotes;
 pub mod reading;
+mod record;
 mod references;
 pub mod risk;
 pub mod score;
@@ -47,6 +49,8 @@ use log::Log;
 
 /// Most safety notes that are shown.
 const MOST_NOTES: usize = 4;
+/// Most safety notes that are looked at.
+const MOST_NOTES_READ: usize = 16;
 
 /// Checks a proposal against its case: the one way to an [`Analysis`].
 pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
@@ -79,6 +83,7 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     cited.dedup();
 
     let summary = context.claim(&proposal.summary, text::PARAGRAPH, &cited, Place::Clause, "summary", &mut log);
+    let summary = ended::without_claims(summary, &case.report.all_text(), "summary", &mut log);
     let severity = severity(&context, proposal, &engine, &cited, &mut log);
     let steps = steps::checked(&context, &proposal.next_steps, &cited, "next_steps", &mut log);
     let (next_steps, do_not_repeat) = steps::checklist(&context, steps, &mut log);
@@ -86,7 +91,10 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     let causes = unconfirmed_causes(case, &ordered, proposal);
     let update = update::checked(&context, &proposal.update, severity.severity, &cited, &causes, &mut log);
     let mut safety_notes = Vec::new();
-    for (index, note) in proposal.safety_notes.iter().enumerate() {
+    if proposal.safety_notes.len() > MOST_NOTES_READ {
+        log.note("R21", "safety_notes", format!("{} more notes", proposal.safety_notes.len() - MOST_NOTES_READ), "");
+    }
+    for (index, note) in proposal.safety_notes.iter().enumerate().take(MOST_NOTES_READ) {
         let at = format!("safety_notes[{index}]");
         let kept = context.claim(note, text::SENTENCE, &cited, Place::Body, &at, &mut log);
         if kept.is_empty() {
@@ -157,7 +165,7 @@ fn unconfirmed_causes(case: &Case, ordered: &hypotheses::Ordered, proposal: &Pro
         .hypotheses
         .iter()
         .map(|hypothesis| hypothesis.title.clone())
-        .chain(proposal.hypotheses.iter().map(|hypothesis| hypothesis.title.clone()))
+        .chain(proposal.hypotheses.iter().take(hypotheses::MOST_READ).map(|hypothesis| text::clean_line(&hypothesis.title, text::TITLE)))
         .chain(case.memory.direct().map(|recalled| recalled.incident.root_cause.clone()))
         .filter(|cause| !cause.trim().is_empty())
         .collect()

@@ -4,22 +4,29 @@ use super::analysis::{DoNotRepeat, NextStep};
 use super::context::Context;
 use super::grounding::Place;
 use super::log::Log;
+use super::record::FixRecord;
 use super::risk;
 use super::text;
 use crate::incident::proposal::{ProposedStep, Risk};
-use crate::incident::sameness::{near_or_same, same};
-use crate::incident::{IncidentId, Outcome, Standing};
+use crate::incident::sameness::{Phrase, same};
+use crate::incident::words::fold;
+use crate::incident::{IncidentId, Outcome};
 use crate::response::checks;
 
 /// Fewest steps of a checklist (R16).
 pub const FEWEST_STEPS: usize = 4;
 /// Most steps of a checklist (R16).
 pub const MOST_STEPS: usize = 7;
+/// Most proposed steps that are looked at.
+const MOST_READ: usize = 40;
 
 /// Steps as they may be shown, each with its computed risk; the order is still the proposal's.
 pub(super) fn checked(context: &Context<'_>, proposed: &[ProposedStep], cited: &[IncidentId], at: &str, log: &mut Log) -> Vec<NextStep> {
     let mut out: Vec<NextStep> = Vec::new();
-    for (index, said) in proposed.iter().enumerate() {
+    if proposed.len() > MOST_READ {
+        log.note("R16", at, format!("{} more steps", proposed.len() - MOST_READ), "");
+    }
+    for (index, said) in proposed.iter().enumerate().take(MOST_READ) {
         let at = format!("{at}[{index}]");
         let mut command = context.claim(&said.command, text::SENTENCE, cited, Place::Command, &format!("{at}.command"), log);
         let step = context.claim(&said.step, text::SENTENCE, cited, Place::Body, &format!("{at}.step"), log);
@@ -33,6 +40,11 @@ pub(super) fn checked(context: &Context<'_>, proposed: &[ProposedStep], cited: &
                 log.note("R16", &at, &said.command, "");
                 continue;
             }
+        }
+        if same(&step, &command) {
+            // The step again in the place of a command is no command: nothing to copy and run.
+            log.note("R16", format!("{at}.command"), &command, "");
+            command.clear();
         }
         let step = if step.is_empty() { std::mem::take(&mut command) } else { step };
         // Judged as proposed: a placeholder in a command is no redirection.
@@ -59,8 +71,7 @@ pub(super) fn checked(context: &Context<'_>, proposed: &[ProposedStep], cited: &
 pub(super) fn without_failed(context: &Context<'_>, mut steps: Vec<NextStep>, log: &mut Log) -> (Vec<NextStep>, Vec<DoNotRepeat>) {
     let failed = failed_fixes(context);
     steps.retain(|step| {
-        let repeats = step.changes_something()
-            && failed.iter().any(|fix| near_or_same(&step.step, &fix.words) || near_or_same(&step.command, &fix.words));
+        let repeats = step.changes_something() && repeats_a_failure(context, step, &failed);
         if repeats {
             log.note("R17", "next_steps", &step.step, "");
         }
@@ -68,6 +79,30 @@ pub(super) fn without_failed(context: &Context<'_>, mut steps: Vec<NextStep>, lo
     });
     (steps, failed.into_iter().map(|fix| fix.shown).collect())
 }
+
+/// A step repeats a fix by its words or its command, by holding the whole fix in a longer sentence,
+/// or by the number of the incident where it failed.
+fn repeats_a_failure(context: &Context<'_>, step: &NextStep, failed: &[FailedFix]) -> bool {
+    let phrases = [Phrase::new(&step.step), Phrase::new(&step.command)];
+    let records: Vec<FixRecord> = phrases.iter().filter(|phrase| !phrase.is_empty()).map(|phrase| FixRecord::of(context, phrase)).collect();
+    if records.iter().any(FixRecord::is_failed) {
+        return true;
+    }
+    // It has a record of its own here, and that is good.
+    if records.iter().any(|record| record.held() > 0) {
+        return false;
+    }
+    let folded = fold(&step.step);
+    let again = AGAIN.iter().any(|word| folded.contains(word));
+    failed.iter().any(|fix| {
+        let held_in = phrases.iter().any(|phrase| phrase.contains(&fix.phrase));
+        let by_number = again && fix.shown.refs.iter().any(|id| folded.contains(&id.to_string().to_lowercase()));
+        held_in || by_number
+    })
+}
+
+/// Words by which a step takes over what another incident did.
+const AGAIN: &[&str] = &["fix", "repeat", "apply", "again", "same", "as in", "like in", "redo", "修复", "方案", "重复", "再次", "同样", "沿用", "按照", "做法"];
 
 /// A checklist: failed fixes out, read-only first, four to seven steps (R16, R17).
 pub(super) fn checklist(context: &Context<'_>, steps: Vec<NextStep>, log: &mut Log) -> (Vec<NextStep>, Vec<DoNotRepeat>) {
@@ -108,74 +143,47 @@ fn fill(context: &Context<'_>, steps: &mut Vec<NextStep>, log: &mut Log) {
 }
 
 struct FailedFix {
-    words: String,
+    phrase: Phrase,
     shown: DoNotRepeat,
 }
 
 /// Fixes of this service that made it worse, failed at their newest attempt, or failed at least as
 /// often as they held; counted over episodes, and this incident's own attempts (R17).
 fn failed_fixes(context: &Context<'_>) -> Vec<FailedFix> {
-    let mut words: Vec<(String, IncidentId)> = Vec::new();
-    let mut own: Vec<String> = Vec::new();
-    for incident in context.episodes.iter().flat_map(|episode| &episode.incidents) {
-        for attempt in &incident.attempts {
-            if !attempt.fix.trim().is_empty() && !words.iter().any(|(known, _)| same(known, &attempt.fix)) {
-                words.push((attempt.fix.clone(), incident.id));
-            }
+    let mut known: Vec<(&str, Phrase, Option<IncidentId>)> = Vec::new();
+    let here = context
+        .episodes
+        .iter()
+        .flat_map(|episode| episode.fixes())
+        .map(|(id, attempt, phrase)| (attempt.fix.as_str(), phrase, Some(id)));
+    let own = context.case.attempts.iter().zip(&context.own_fixes).map(|(attempt, phrase)| (attempt.fix.as_str(), phrase, None));
+    for (words, phrase, id) in here.chain(own) {
+        if !phrase.is_empty() && !known.iter().any(|(_, other, _)| other.same(phrase)) {
+            known.push((words, phrase.clone(), id));
         }
     }
-    for attempt in &context.case.attempts {
-        let known = words.iter().any(|(known, _)| same(known, &attempt.fix)) || own.iter().any(|known| same(known, &attempt.fix));
-        if !known && !attempt.fix.trim().is_empty() {
-            own.push(attempt.fix.clone());
-        }
-    }
-    let all = words.into_iter().map(|(fix, id)| (fix, Some(id))).chain(own.into_iter().map(|fix| (fix, None)));
-    all.filter_map(|(fix, from)| failed_fix(context, fix, from)).collect()
+    known.into_iter().filter_map(|(words, phrase, from)| failed_fix(context, words, phrase, from)).collect()
 }
 
-fn failed_fix(context: &Context<'_>, fix: String, from: Option<IncidentId>) -> Option<FailedFix> {
-    // (order, incident, outcome): episodes first, this incident's attempts are the newest.
-    let mut tried: Vec<((bool, i64, u32), Option<IncidentId>, Outcome)> = Vec::new();
-    for episode in &context.episodes {
-        let mine = episode.incidents.iter().rev().find(|incident| incident.attempts.iter().any(|attempt| same(&fix, &attempt.fix)));
-        let (Some(incident), Some(outcome)) = (mine, episode.outcome_of(&fix)) else {
-            continue;
-        };
-        let at = episode.tried_at(&fix).map_or(i64::MIN, |at| at.as_millisecond());
-        tried.push(((false, at, incident.id.number()), Some(incident.id), outcome));
-    }
-    for (index, attempt) in context.case.attempts.iter().enumerate() {
-        if same(&fix, &attempt.fix) {
-            tried.push(((true, i64::try_from(index).unwrap_or(i64::MAX), 0), None, attempt.outcome));
-        }
-    }
-    tried.sort_by_key(|(order, _, _)| *order);
-    let count = |standing: Standing| tried.iter().filter(|(_, _, outcome)| outcome.standing() == standing).count();
-    let (held, failed) = (count(Standing::Verified), count(Standing::Refuted));
-    let newest = tried.last().map(|(_, _, outcome)| *outcome)?;
-    let worse = tried.iter().any(|(_, _, outcome)| *outcome == Outcome::MadeWorse);
-    let is_failed = failed > 0 && (worse || newest.standing() == Standing::Refuted || failed >= held);
-    if !is_failed {
+fn failed_fix(context: &Context<'_>, words: &str, phrase: Phrase, from: Option<IncidentId>) -> Option<FailedFix> {
+    let record = FixRecord::of(context, &phrase);
+    if !record.is_failed() {
         return None;
     }
-    let last_failure = tried.iter().rev().find(|(_, _, outcome)| outcome.standing() == Standing::Refuted)?.2;
+    let failures = || record.0.iter().filter(|trial| trial.failed());
     let shown = match from {
-        Some(id) => context.stored(&fix, id),
-        None => text::clean(&fix, text::PARAGRAPH),
+        Some(id) => context.stored(words, id),
+        None => text::clean(words, text::PARAGRAPH),
     };
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     Some(FailedFix {
         shown: DoNotRepeat {
             fix: shown,
-            refs: tried
-                .iter()
-                .filter(|(_, _, outcome)| outcome.standing() == Standing::Refuted)
-                .filter_map(|(_, id, _)| *id)
-                .collect(),
-            outcome: if worse { Outcome::MadeWorse } else { last_failure },
-            held: u32::try_from(held).unwrap_or(u32::MAX),
-            failed: u32::try_from(failed).unwrap_or(u32::MAX),
+            refs: failures().filter_map(|trial| trial.id).collect(),
+            outcome: if record.made_worse() { Outcome::MadeWorse } else { failures().last()?.outcome },
+            held: count(record.held()),
+            failed: count(record.failed()),
         },
-        words: fix,
+        phrase,
     })
 }

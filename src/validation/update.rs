@@ -8,49 +8,77 @@
 
 use super::analysis::{StakeholderUpdate, UpdateFields};
 use super::context::Context;
+use super::ended;
 use super::grounding::Place;
 use super::log::Log;
 use super::text;
 use crate::incident::proposal::ProposedUpdate;
-use crate::incident::sameness::near_or_same;
+use crate::incident::sameness::{Likeness, Phrase};
 use crate::incident::words::fold;
 use crate::incident::{IncidentId, Severity, service};
 use regex::Regex;
 use std::sync::LazyLock;
 
+/// How a field states what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stated {
+    /// What people notice.
+    Seen,
+    /// As known.
+    Known,
+    /// As open, or in hand.
+    Open,
+}
+
 /// The checked update. `causes` are the titles of the hypotheses and the recorded causes: none of
 /// them is confirmed while the incident runs.
 pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity: Severity, cited: &[IncidentId], causes: &[String], log: &mut Log) -> StakeholderUpdate {
+    let case = context.case;
+    let report = case.report.all_text();
+    let causes: Vec<Phrase> = causes.iter().map(|cause| Phrase::new(cause)).filter(|cause| !cause.is_empty()).collect();
     log.note("R19", "stakeholder_update", text::clean(&proposed.free_text, text::PARAGRAPH), "");
-    let mut field = |name: &str, said: &str, facts: bool| -> String {
+    let minutes = severity.update_minutes();
+    if let Some(asked) = proposed.next_update_minutes {
+        log.note("R19", "stakeholder_update.next_update_minutes", asked.to_string(), minutes.to_string());
+    }
+    let may_not = |clause: &str, stated: Stated| -> Option<&'static str> {
+        if super::risk::is_destructive_text(clause) {
+            return Some("R18");
+        }
+        let cause = match stated {
+            Stated::Seen => is_cause(clause, &causes),
+            Stated::Known => is_cause(clause, &causes) || is_part_of_a_cause(clause, &causes),
+            Stated::Open => blames_plainly(clause),
+        };
+        (cause || is_promise(clause, &report) || is_blame(clause)).then_some("R19")
+    };
+    let mut field = |name: &str, said: &str, stated: Stated, own: Option<&str>| -> String {
         let at = format!("stakeholder_update.{name}");
         let mut kept = context.claim(said, text::SENTENCE, cited, Place::Clause, &at, log);
-        for (bad, applies) in [
-            (is_cause as fn(&str, &[String]) -> bool, facts),
-            (is_promise, true),
-            (is_blame, true),
-        ] {
-            if applies {
-                let without = without(&kept, |clause| bad(clause, causes));
-                log.note("R19", &at, &kept, &without);
-                kept = without;
-            }
+        for rule in ["R18", "R19"] {
+            let without = without(&kept, |clause| may_not(clause, stated) == Some(rule));
+            log.note(rule, &at, &kept, &without);
+            kept = without;
+        }
+        kept = ended::without_claims(kept, &report, &at, log);
+        if kept.is_empty() && let Some(own) = own {
+            let own = without(&text::clean(own, text::SENTENCE), |clause| may_not(clause, stated).is_some());
+            log.note("R19", &at, &kept, &own);
+            kept = own;
         }
         kept
     };
-    let case = context.case;
-    let or_said = |field: String, own: &Option<String>| if field.is_empty() { own.clone().unwrap_or_default() } else { field };
     let internal = UpdateFields {
-        impact: or_said(field("impact", &proposed.impact, true), &case.impact),
-        since: or_said(field("since", &proposed.since, true), &case.since),
-        known: field("known", &proposed.known, true),
-        not_confirmed: field("not_confirmed", &proposed.not_confirmed, false),
-        doing: field("doing", &proposed.doing, false),
-        changed_since: field("changed_since", &proposed.changed_since, true),
-        needed: field("needed", &proposed.needed, false),
+        impact: field("impact", &proposed.impact, Stated::Seen, case.impact.as_deref()),
+        since: field("since", &proposed.since, Stated::Seen, case.since.as_deref()),
+        known: field("known", &proposed.known, Stated::Known, None),
+        not_confirmed: field("not_confirmed", &proposed.not_confirmed, Stated::Open, None),
+        doing: field("doing", &proposed.doing, Stated::Open, None),
+        changed_since: field("changed_since", &proposed.changed_since, Stated::Known, None),
+        needed: field("needed", &proposed.needed, Stated::Open, None),
     };
     let names: Vec<String> = case.report.thread.iter().map(|message| fold(&message.author)).filter(|name| name.chars().count() > 1).collect();
-    let outside = |said: &str| without(said, |clause| holds_internals(clause) || holds_any(clause, &names));
+    let outside = |said: &str| without(said, |clause| holds_internals(clause) || holds_any(clause, &names) || names_a_person(clause));
     let executive = UpdateFields {
         impact: outside(&internal.impact),
         since: outside(&internal.since),
@@ -69,7 +97,7 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
         .collect();
     let for_customers = |said: &str| {
         without(&outside(said), |clause| {
-            holds_any(clause, &slugs) || holds_percentage(clause) || is_cause(clause, causes) || names_severity_or_id(clause)
+            holds_any(clause, &slugs) || holds_percentage(clause) || is_cause(clause, &causes) || names_severity_or_id(clause)
         })
     };
     StakeholderUpdate {
@@ -80,13 +108,13 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
         },
         executive,
         internal,
-        next_minutes: severity.update_minutes(),
-        nothing_public: exposes_data(&case.report.all_text()),
+        next_minutes: minutes,
+        nothing_public: exposes_data(&report),
     }
 }
 
 /// Clauses that do not pass go; a clause ends at a full stop, a semicolon or a comma.
-fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
+pub(super) fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
     if said.is_empty() || !bad(said) {
         return said.to_owned();
     }
@@ -111,28 +139,69 @@ fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
 }
 
 const CAUSAL: &[&str] = &[
-    "because of", "caused by", "due to", "root cause", "the cause is", "as a result of", "resulting from", "because", "由于", "因为",
-    "导致", "原因是", "根因", "引起", "造成",
+    "because of", "caused by", "due to", "root cause", "the cause is", "the reason is", "as a result of", "resulting from", "because",
+    "由于", "因为", "导致", "原因是", "根因", "引起", "造成", "归因于",
 ];
 
+/// Words that leave a cause open: whether, not yet known, looking for.
+const OPEN: &[&str] = &[
+    "whether", "if ", "why", "unknown", "not known", "not yet", "unclear", "unconfirmed", "not confirmed", "investigat", "looking", "finding",
+    "find ", "checking", "check ", "may ", "might", "could", "possible", "suspect", "determin", "narrow", "是否", "为何", "为什么", "不明", "未明",
+    "未知", "尚未", "待确认", "未确认", "排查", "查找", "定位", "调查", "可能", "疑似", "确认中",
+];
+
+fn is_open(folded: &str) -> bool {
+    OPEN.iter().any(|word| folded.contains(word))
+}
+
 /// It names a cause as a fact: by a causal phrase, or because it is one of the hypotheses.
-fn is_cause(clause: &str, causes: &[String]) -> bool {
+fn is_cause(clause: &str, causes: &[Phrase]) -> bool {
     let folded = fold(clause);
-    CAUSAL.iter().any(|phrase| folded.contains(phrase)) || causes.iter().any(|cause| near_or_same(cause, clause))
+    // "the root cause is not known yet" names none; "not due to the disk" does not either way.
+    let causal = CAUSAL.iter().any(|phrase| folded.contains(phrase)) && !is_open(&folded);
+    let said = Phrase::new(clause);
+    causal || causes.iter().any(|cause| cause.likeness(&said) >= Likeness::Near)
+}
+
+/// It says nothing but what one of the hypotheses says, or all of it among other things.
+fn is_part_of_a_cause(clause: &str, causes: &[Phrase]) -> bool {
+    let said = Phrase::new(clause);
+    causes.iter().any(|cause| cause.contains(&said) || said.contains(cause))
+}
+
+/// In what is being done or open: a causal phrase that leaves nothing open.
+fn blames_plainly(clause: &str) -> bool {
+    let folded = fold(clause);
+    CAUSAL.iter().any(|phrase| folded.contains(phrase)) && !is_open(&folded)
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, clause: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(&fold(clause)))
 }
 
-/// It promises when it will be over.
-fn is_promise(clause: &str, _: &[String]) -> bool {
+/// It promises when it will be over, and nobody gave that time: a promise of the report itself, with
+/// the same clock or span, may be passed on.
+fn is_promise(clause: &str, report: &str) -> bool {
+    static WHEN: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"[0-9]{1,2}:[0-9]{2}|[0-9]+\s*(?:minutes?|mins?|hours?|hrs?|分钟|小时|点)").ok());
+    if !promises(clause) {
+        return false;
+    }
+    let folded = fold(clause);
+    let Some(when) = WHEN.as_ref().and_then(|when| when.find(&folded)) else {
+        return true;
+    };
+    let given = |line: &str| promises(line) && fold(line).contains(when.as_str());
+    !report.split(['\n', '。', ';', '；']).any(given)
+}
+
+fn promises(clause: &str) -> bool {
     static PROMISE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
             r"\b(?:eta|estimated time)\b|",
             r"\b(?:will|should|expect(?:ed|ing)?(?: it)? to|going to|shall)\b[^.;]*\b(?:fix|fixed|resolve|resolved|restore|restored|recover|recovered|back|over|done|normal)\b|",
             r"\b(?:fixed|resolved|restored|recovered|back (?:to normal|up|online))\b[^.;]*\b(?:in|within|by|before|shortly|soon)\b|",
-            r"预计|将在|有望|很快(?:恢复|修复|解决)|马上(?:恢复|修复|解决)|即将(?:恢复|修复|解决)|分钟内(?:恢复|修复|解决)|小时内(?:恢复|修复|解决)"
+            r"预计|预期|将于|将在|有望|很快(?:恢复|修复|解决)|马上(?:恢复|修复|解决)|即将(?:恢复|修复|解决)|分钟内(?:恢复|修复|解决)|小时内(?:恢复|修复|解决)"
         ))
         .ok()
     });
@@ -140,7 +209,7 @@ fn is_promise(clause: &str, _: &[String]) -> bool {
 }
 
 /// It says whose fault it is.
-fn is_blame(clause: &str, _: &[String]) -> bool {
+fn is_blame(clause: &str) -> bool {
     static BLAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
             r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forgot|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
@@ -163,6 +232,20 @@ fn holds_internals(clause: &str) -> bool {
     });
     static CAMEL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[a-z0-9][A-Z][a-z]|[A-Za-z]\(\)").ok());
     matches(&INTERNALS, clause) || CAMEL.as_ref().is_some_and(|camel| camel.is_match(clause))
+}
+
+/// It names somebody: a handle, or a name beside what people do.
+fn names_a_person(clause: &str) -> bool {
+    static PERSON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?:^|[\s(,:])@[A-Za-z0-9_.-]{2,}|",
+            r"\b(?i:ask|asked|call|called|ping|pinged|page|paged|contact|contacted|told|tell|according to|reported by|led by|cc)\s+(?:Mr\.? |Ms\.? |Dr\.? )?[A-Z][a-z]+\b|",
+            r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)?\s+(?:is|was)\s+(?:on it|looking|checking|investigating|working|paged|on call|restarting|rolling)\b|",
+            r"\b[A-Z][a-z]+\s+(?:said|says|thinks|believes|suspects|reported|confirmed)\b"
+        ))
+        .ok()
+    });
+    PERSON.as_ref().is_some_and(|person| person.is_match(clause))
 }
 
 fn holds_any(clause: &str, words: &[String]) -> bool {
@@ -207,24 +290,45 @@ mod tests {
 
     #[test]
     fn r19_causes_promises_and_blame() {
-        let causes = vec!["Refund job holds JDBC connections open".to_owned()];
+        let causes = vec![Phrase::new("Refund job holds JDBC connections open")];
         for (clause, cause, promise, blame) in [
             ("Some card payments fail", false, false, false),
             ("Requests wait for a database connection", false, false, false),
             ("Payments fail because of the refund job", true, false, false),
             ("The refund job holds JDBC connections open", true, false, false),
+            ("It is the refund job", true, false, false),
+            ("The root cause is not known yet", false, false, false),
             ("支付失败是由于退款任务", true, false, false),
+            ("原因尚未确认，不清楚是否由于发布导致", false, false, false),
             ("It will be fixed in 10 minutes", false, true, false),
             ("Restored by 04:00 UTC", false, true, false),
+            ("The vendor expects to be restored by 05:00 UTC", false, false, false),
             ("预计十分钟内恢复", false, true, false),
             ("Ben forgot to test it", false, false, true),
             ("人为错误", false, false, true),
             ("用户重试可以成功", false, false, false),
             ("We are looking at the upstream", false, false, false),
         ] {
-            assert_eq!(is_cause(clause, &causes), cause, "cause: {clause}");
-            assert_eq!(is_promise(clause, &[]), promise, "promise: {clause}");
-            assert_eq!(is_blame(clause, &[]), blame, "blame: {clause}");
+            assert_eq!(is_cause(clause, &causes) || is_part_of_a_cause(clause, &causes), cause, "cause: {clause}");
+            let report = "503s. Vendor status page: service should be restored by 05:00 UTC.";
+            assert_eq!(is_promise(clause, report), promise, "promise: {clause}");
+            assert_eq!(is_blame(clause), blame, "blame: {clause}");
+        }
+    }
+
+    #[test]
+    fn r19_people_stay_inside() {
+        for (clause, person) in [
+            ("Maria is checking the pool", true),
+            ("ask Ben for the key", true),
+            ("@ops-lead has the pager", true),
+            ("Ana Lopez said it is fine", true),
+            ("Postgres is idle", false),
+            ("Some visitors see a white page", false),
+            ("Workers wait for a file share", false),
+            ("call volume is up", false),
+        ] {
+            assert_eq!(names_a_person(clause), person, "{clause}");
         }
     }
 

@@ -310,14 +310,9 @@ fn channel_at(text: &[char], at: usize) -> Option<(String, usize)> {
 }
 
 fn word_here(text: &[char], at: usize, word: &str) -> bool {
-    let mut look = at;
-    for c in word.chars() {
-        if text.get(look) != Some(&c) {
-            return false;
-        }
-        look += 1;
-    }
-    true
+    word.chars()
+        .zip(at..)
+        .all(|(c, look)| text.get(look) == Some(&c))
 }
 
 /// Whether nothing but white space, fences and end markers follows.

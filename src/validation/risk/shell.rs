@@ -92,7 +92,7 @@ fn nodes(root: Node<'_>) -> Vec<Node<'_>> {
     while let Some(node) = stack.pop() {
         all.push(node);
         for at in (0..node.child_count()).rev() {
-            if let Some(child) = u32::try_from(at).ok().and_then(|at| node.child(at)) {
+            if let Some(child) = node.child(at) {
                 stack.push(child);
             }
         }
@@ -131,7 +131,7 @@ fn command_node(
 ) -> Risk {
     let mut words = Vec::new();
     for at in 0..node.child_count() {
-        let Some(child) = u32::try_from(at).ok().and_then(|at| node.child(at)) else {
+        let Some(child) = node.child(at) else {
             continue;
         };
         match child.kind() {
