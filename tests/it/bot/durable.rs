@@ -4,9 +4,11 @@
 //! The program runs as its own process, so that killing it is killing it. Where it stands when it is
 //! killed is named by [`precedent::jobs::pause::STEPS`]; each of them has a test.
 
-use super::{Given, Incident, REFUND_REPORT, refund_job};
+use super::faults::{cards, own, reply_to};
+use super::{Given, Incident, REFUND_REPORT, analysis_answer, refund_job, triage_reply};
+use precedent::app::Tuning;
 use precedent::jobs::pause;
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use standin::llm::{ChatModel, Reply, Task};
 use standin::{ChannelId, Interaction, Post};
@@ -164,57 +166,6 @@ fn step_file(incident: &Incident) -> PathBuf {
     incident.folder.path().join("paused")
 }
 
-/// What a model says of the report.
-pub fn triage_reply() -> Reply {
-    Reply::json(&json!({
-        "title": "payments-api 503s, pool empty",
-        "service": "payments-api",
-        "severity": "SEV2",
-        "symptoms": ["intermittent 503s"],
-        "error_signatures": ["TillPool - no connection available, timed out after 30000ms"],
-        "recall_query": "payments-api 503 TillPool no connection available",
-    }))
-}
-
-/// What a model makes of the report and its precedents.
-pub fn analysis_answer() -> Value {
-    json!({
-        "summary": "Charges fail because the pool is empty.",
-        "severity_assessment": {"severity": "SEV2", "reason": "some customers cannot pay"},
-        "memory_verdict": {"status": "match", "refs": ["INC-0041"]},
-        "hypotheses": [{
-            "title": "The refund job keeps connections open",
-            "source": "memory",
-            "memory_refs": ["INC-0041"],
-            "evidence": ["TillPool - no connection available, timed out after 30000ms"],
-            "contradicted_by": [],
-            "confidence": 80,
-            "verify": "Count the connections that the refund job holds",
-            "fix": "Stop the refund job and restart payments-api",
-            "fix_ref": "INC-0041",
-        }],
-        "next_steps": [{
-            "step": "Count the connections of the pool",
-            "command": "",
-            "rationale": "tells whether the pool is empty",
-            "expected": "the refund job holds most of them",
-            "risk": "read_only",
-            "rollback": "",
-            "memory_refs": [],
-        }],
-        "ruled_out_by_history": [],
-        "stakeholder_update": {
-            "impact": "Some customers cannot pay",
-            "since": "02:41 UTC",
-            "known": "The pool is empty",
-            "not_confirmed": "Which job empties it",
-            "doing": "Counting connections",
-            "needed": "",
-        },
-        "safety_notes": [],
-    })
-}
-
 fn given(model: Option<ChatModel>) -> Given<'static> {
     Given {
         model,
@@ -253,12 +204,6 @@ async fn posted_once(incident: &Incident, report: &Interaction) -> Vec<Post> {
     in_thread_once(incident, threads[0])
 }
 
-fn own(incident: &Incident, channel: ChannelId) -> Vec<Post> {
-    let mut posts = incident.discord.posts(channel);
-    posts.retain(|post| post.by_bot && !post.is_loading() && !post.to_text().is_empty());
-    posts
-}
-
 fn in_thread_once(incident: &Incident, thread: ChannelId) -> Vec<Post> {
     let posts = own(incident, thread);
     let with = |prefix: &str| {
@@ -268,7 +213,6 @@ fn in_thread_once(incident: &Incident, thread: ChannelId) -> Vec<Post> {
             .count()
     };
     let story: Vec<String> = posts.iter().map(Post::to_text).collect();
-    println!("{}", story.join("\n----\n"));
     assert_eq!(with("Trying this fix"), 1, "one message of cards");
     assert!(posts.len() <= 3, "cards, checklist and update: {story:#?}");
     posts
@@ -293,6 +237,10 @@ async fn killed_at(step: &str, model: Option<ChatModel>) -> Incident {
     assert!(took < GOES_ON_WITHIN, "{step}: {took:?}");
     jobs.is_done().await;
     posted_once(&incident, &report).await;
+    // Nobody can know that the person was not acknowledged, but by trying.
+    incident
+        .discord
+        .forgive("followed up before it was answered");
     assert!(process.is_asked_to_end().await.success());
     incident
 }
@@ -339,9 +287,290 @@ async fn killed_before_the_model_is_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_with_the_model_s_answer_stored_the_model_is_not_asked_again() {
     let incident = killed_at("answered", Some(model().await)).await;
-    let asked = incident.model.as_ref().expect("a model").requests_for(Task::Analysis);
+    let asked = incident
+        .model
+        .as_ref()
+        .expect("a model")
+        .requests_for(Task::Analysis);
     assert_eq!(asked.len(), 1);
     incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asked_to_end_it_finishes_what_is_about_to_be_done() {
+    let model = model().await;
+    let (reply, hold) = triage_reply().held();
+    model.on(Task::Triage, reply);
+    let incident = prepared(Some(model)).await;
+    let process = Process::starts(&incident, None);
+    incident.discord.gateway().connected().await;
+    incident.discord.commands_registered(incident.guild).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    hold.arrived().await;
+    process.sends_terminate();
+    incident.discord.gateway().disconnected().await;
+    hold.release();
+    assert!(process.is_asked_to_end().await.success());
+    assert!(Jobs::of(&incident).await.analysis().await.1, "done");
+    posted_once(&incident, &report).await;
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asked_to_end_while_the_model_thinks_the_next_start_goes_on() {
+    let model = model().await;
+    let (reply, hold) = triage_reply().held();
+    model.on(Task::Triage, reply);
+    let incident = prepared(Some(model)).await;
+    let process = Process::starts(&incident, None);
+    incident.discord.gateway().connected().await;
+    incident.discord.commands_registered(incident.guild).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    hold.arrived().await;
+    let asked = Instant::now();
+    assert!(process.is_asked_to_end().await.success());
+    // A service manager kills after ten seconds.
+    println!("ended {} ms after the signal", asked.elapsed().as_millis());
+    assert!(
+        asked.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        asked.elapsed()
+    );
+    drop(hold);
+    let process = Process::starts(&incident, None);
+    Jobs::of(&incident).await.is_done().await;
+    posted_once(&incident, &report).await;
+    assert!(process.is_asked_to_end().await.success());
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn started_again_after_the_token_expired_the_headline_is_the_bot_s_own() {
+    let incident = prepared(None).await;
+    let path = step_file(&incident);
+    let process = Process::starts(&incident, Some(("acknowledged", &path)));
+    incident.discord.gateway().connected().await;
+    incident.discord.commands_registered(incident.guild).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    reached(&path).await;
+    process.is_killed();
+    incident.discord.advance(Duration::from_secs(16 * 60));
+    let process = Process::starts(&incident, None);
+    Jobs::of(&incident).await.is_done().await;
+    posted_once(&incident, &report).await;
+    incident.discord.forgive("10015");
+    assert!(process.is_asked_to_end().await.success());
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_expires_while_the_model_thinks_costs_nothing() {
+    let model = model().await;
+    let (reply, hold) = triage_reply().held();
+    model.on(Task::Triage, reply);
+    let incident = Incident::begins(given(Some(model))).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    hold.arrived().await;
+    incident.discord.advance(Duration::from_secs(16 * 60));
+    hold.release();
+    incident.idle().await;
+    posted_once(&incident, &report).await;
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_delivered_twice_is_one_incident() {
+    let incident = Incident::begins(given(None)).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    incident.discord.redeliver_interaction(&report);
+    incident.idle().await;
+    incident.discord.redeliver_interaction(&report);
+    incident.discord.redeliver_interaction(&report);
+    let list = incident
+        .discord
+        .slash(incident.alice, incident.channel, "incident list", json!({}));
+    incident.discord.redeliver_interaction(&list);
+    let listed = list.ephemeral().await;
+    assert_eq!(listed.to_text().matches("INC-").count(), 1, "{listed}");
+    incident.idle().await;
+    posted_once(&incident, &report).await;
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_click_that_is_delivered_twice_counts_once() {
+    let incident = Incident::begins(Given {
+        memory: &[refund_job(41, "2026-09-23", "held")],
+        ..given(None)
+    })
+    .await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    let thread = incident.thread(&report).await;
+    let cards = cards(&incident, thread).await;
+    let click = incident
+        .discord
+        .click(incident.alice, &cards, "1 Cause confirmed");
+    incident.discord.redeliver_interaction(&click);
+    incident
+        .discord
+        .await_edit(cards.id, |post| post.shows("confirmed by"))
+        .await;
+    incident.discord.redeliver_interaction(&click);
+    incident.idle().await;
+    let after = incident.discord.message(cards.id).expect("the cards");
+    assert!(
+        after.shows("confirmed by"),
+        "a second click takes it back: {after}"
+    );
+    posted_once(&incident, &report).await;
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_delivered_twice_is_noted_and_answered_once() {
+    let incident = Incident::begins(given(None)).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    let thread = incident.thread(&report).await;
+    incident.idle().await;
+    let _read = incident.discord.posts(thread);
+    let question = incident
+        .discord
+        .say(incident.alice, thread, "what fixed it last time?");
+    incident.discord.redeliver(question);
+    let answer = reply_to(&incident, thread, question).await;
+    incident.discord.redeliver(question);
+    incident.drop_and_resume(20).await;
+    incident.idle().await;
+    let answers: Vec<_> = own(&incident, thread)
+        .into_iter()
+        .filter(|post| post.reply_to == Some(question))
+        .collect();
+    assert_eq!(answers.len(), 1, "{answers:#?}");
+    assert_eq!(answers[0].id, answer.id);
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_resumed_with_overlap_repeats_nothing() {
+    let incident = Incident::begins(given(None)).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    let thread = incident.thread(&report).await;
+    incident.idle().await;
+    incident
+        .discord
+        .say(incident.alice, thread, "the pool is at 30 %");
+    let why = incident
+        .discord
+        .slash(incident.alice, thread, "why", json!({}));
+    let _explained = why.ephemeral().await;
+    incident.idle().await;
+    incident.drop_and_resume(100).await;
+    // Something after the replay, so that the replay is over.
+    let list = incident
+        .discord
+        .slash(incident.alice, incident.channel, "incident list", json!({}));
+    assert_eq!(list.ephemeral().await.to_text().matches("INC-").count(), 1);
+    incident.idle().await;
+    let offers: Vec<_> = own(&incident, thread)
+        .into_iter()
+        .filter(|post| post.shows("new message"))
+        .collect();
+    assert!(offers.len() <= 1, "{offers:#?}");
+    assert_eq!(own(&incident, incident.channel).len(), 1);
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_store_is_slow_the_person_is_acknowledged_and_then_answered() {
+    let incident = Incident::begins(given(None)).await;
+    let lock = Lock::of(&incident).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    let _deferred = report.response().await;
+    let took = report.answered_after().expect("answered");
+    println!(
+        "acknowledged after {} ms though the store hangs",
+        took.as_millis()
+    );
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert_eq!(own(&incident, incident.channel).len(), 0);
+    lock.release().await;
+    let _headline = incident.headline(&report).await;
+    incident.idle().await;
+    posted_once(&incident, &report).await;
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_store_does_not_come_back_the_person_is_told_that_nothing_was_stored() {
+    let mut incident = Incident::prepared(given(None)).await;
+    incident
+        .starts_bot(Tuning {
+            commit_patience: Duration::from_millis(1_500),
+            ..super::tuning(None)
+        })
+        .await;
+    let lock = Lock::of(&incident).await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    let _deferred = report.response().await;
+    assert!(report.answered_after().expect("answered") < Duration::from_secs(3));
+    let told = report.original().await;
+    assert!(told.shows("nothing was stored"), "{told}");
+    assert!(told.shows("Please send it again"), "{told}");
+    lock.release().await;
+    incident.idle().await;
+    assert_eq!(incident.discord.threads(incident.channel).len(), 0);
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_refuses_is_said_to_that_person_at_once() {
+    let incident = Incident::begins(given(None)).await;
+    let jobs = Jobs::of(&incident).await;
+    sqlx::query("ALTER TABLE river_job RENAME TO gone")
+        .execute(&jobs.0)
+        .await
+        .expect("the database is ours");
+    let report = incident.analyze(REFUND_REPORT).await;
+    let told = report.ephemeral().await;
+    assert!(
+        told.shows("I can't record this incident right now, nothing was stored"),
+        "{told}"
+    );
+    assert!(told.shows("error id"), "{told}");
+    sqlx::query("ALTER TABLE gone RENAME TO river_job")
+        .execute(&jobs.0)
+        .await
+        .expect("the database is ours");
+    // And it goes on by itself.
+    let report = incident.analyze(REFUND_REPORT).await;
+    incident.thread(&report).await;
+    incident.idle().await;
+    let _read = incident
+        .discord
+        .posts(incident.discord.threads(incident.channel)[0]);
+    incident.ends().await;
+}
+
+/// A write lock on the database, as a backup or a sick disk holds it.
+struct Lock(sqlx::pool::PoolConnection<sqlx::Sqlite>);
+
+impl Lock {
+    async fn of(incident: &Incident) -> Self {
+        let jobs = Jobs::of(incident).await;
+        let mut connection = jobs.0.acquire().await.expect("a connection");
+        sqlx::query("BEGIN IMMEDIATE")
+            .execute(&mut *connection)
+            .await
+            .expect("the lock is free");
+        Self(connection)
+    }
+
+    async fn release(mut self) {
+        sqlx::query("ROLLBACK")
+            .execute(&mut *self.0)
+            .await
+            .expect("the lock is ours");
+    }
 }
 
 #[test]
