@@ -122,6 +122,8 @@ pub(super) fn candidates(text: &[char], mark_cuts: bool, unescaped: bool) -> Res
                     }
                     Err(fault @ (Fault::TooDeep | Fault::Tangled)) => return Err(fault),
                     Err(fault) => {
+                        // Attempts that lead nowhere cost more, so that few of them are made.
+                        parser.charge(4 * parser.position().saturating_sub(at));
                         let like_value = parser.parts > 0
                             && (c == '{'
                                 || matches!(text.get(skip_blank(text, at + 1)), Some('{')));

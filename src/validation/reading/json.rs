@@ -1227,7 +1227,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Looking ahead costs work, too; the next step fails where none is left.
-    fn charge(&self, work: usize) {
+    pub(super) fn charge(&self, work: usize) {
         self.work_left
             .set(self.work_left.get().saturating_sub(work));
     }
