@@ -824,11 +824,13 @@ fn plain_quantity(value: f64, before: &str) -> Option<TokenKind> {
     if value < 10.0 && value.fract() == 0.0 {
         return None;
     }
-    let word_before = fold(before.trim_end())
+    // The word alone is folded: a log holds a number in each line, and all that stands before it.
+    let word_before = before
+        .trim_end()
         .rsplit(|c: char| !c.is_alphanumeric())
         .next()
-        .unwrap_or_default()
-        .to_owned();
+        .map(fold)
+        .unwrap_or_default();
     if (word_before == "http" && (100.0..600.0).contains(&value))
         || (word_before == "port" && matches!(value as u32, 22 | 53 | 80 | 443))
     {
