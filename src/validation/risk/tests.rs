@@ -1,3 +1,5 @@
+#![allow(clippy::print_stdout)] // a skipped test says so
+
 use super::*;
 use serde_json::Value;
 
