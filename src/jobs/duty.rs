@@ -8,6 +8,7 @@ use crate::discord::{self, DiscordError, Reply, Rest};
 use crate::incident::{IncidentId, Locale, Outcome, Registry};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, By, CauseState, FixState, Post, View};
+use crate::response::triage;
 use crate::store::{Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
 use crate::validation::{self, Analysis};
 use jiff::Timestamp;
@@ -243,6 +244,14 @@ impl Duty {
         view.lead.clone_from(&incident.lead);
         view.started_at = incident.past.started_at;
         view.cause_confirmed = incident.past.cause_confirmed;
+        if view.severity.is_grave() {
+            let said = triage::Said {
+                service: stored.case.service.clone(),
+                severity: stored.case.severity,
+            };
+            let read = triage::triage(&stored.case.report, &stored.case.registry, &said);
+            view.change_before_impact = read.change_before.is_some();
+        }
         view.notes = incident
             .report
             .iter()
@@ -325,6 +334,7 @@ impl Duty {
     /// Those of the database.
     pub async fn is_touched(&self, incident: &Incident, seq: u32) -> Result<bool, StoreError> {
         let (scope, id) = (scope_of(incident), incident.id());
+        let begun = self.store.analysis(&scope, id, seq).await?.created_at;
         let prefix = format!("{seq}/");
         let tried = self
             .store
@@ -338,7 +348,7 @@ impl Duty {
             .history(&scope, id)
             .await?
             .iter()
-            .any(|event| event.what.starts_with("cause_"));
+            .any(|event| event.what.starts_with("cause_") && event.at >= begun);
         Ok(tried || ticked || judged)
     }
 
@@ -527,6 +537,10 @@ impl Duty {
                 present::Slot::Headline => (Some(present::headline(&analysis, &view)), 0),
                 present::Slot::Analysis => (Some(present::cards(&analysis, &view)), seq),
                 present::Slot::Checklist => (Some(present::checklist(&analysis, &view)), seq),
+                // Its text stays as it was, in whichever audience: only its buttons go off.
+                present::Slot::Update if view.superseded_by.is_some() => {
+                    (Some(present::frozen_update(&view)), seq)
+                }
                 present::Slot::Update => (present::update_post(&analysis, &view), seq),
                 present::Slot::Reply | present::Slot::Private => (None, seq),
             };

@@ -2007,6 +2007,7 @@ mod tests {
             author: "bob".into(),
             text: "is the disk full?".into(),
             at: Timestamp::UNIX_EPOCH,
+            asks: true,
         });
         assert_eq!(
             answer("is the disk full?", &asked, &empty, Locale::En),
