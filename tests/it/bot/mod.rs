@@ -2,6 +2,8 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod memory;
+mod model;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
@@ -33,8 +35,10 @@ pub struct Given<'a> {
     pub memory: &'a [Value],
     /// A model that answers; without one the rules do.
     pub model: Option<ChatModel>,
-    /// Seconds that a model call may take.
+    /// Seconds that a model call may take; 20 where not given.
     pub timeout_seconds: u64,
+    /// Limits and budgets.
+    pub limits: Limits,
     /// The locale of Alice.
     pub locale: Option<&'a str>,
     /// The rule-based cards are shown as provisional after this; never, where not given.
@@ -69,9 +73,12 @@ impl Incident {
                 model: "openai/gpt-oss-120b".into(),
                 triage_model: None,
                 capable_model: None,
-                timeout: Duration::from_secs(given.timeout_seconds.max(20)),
+                timeout: Duration::from_secs(match given.timeout_seconds {
+                    0 => 20,
+                    seconds => seconds,
+                }),
             }),
-            limits: Limits::default(),
+            limits: given.limits,
             log: LogConfig {
                 json: false,
                 filter: "warn".into(),
