@@ -6,6 +6,8 @@ mod durable;
 mod faults;
 mod isolation;
 mod limits;
+mod memory;
+mod model;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
@@ -37,7 +39,7 @@ pub struct Given<'a> {
     pub memory: &'a [Value],
     /// A model that answers; without one the rules do.
     pub model: Option<ChatModel>,
-    /// Seconds that a model call may take.
+    /// Seconds that a model call may take; 20 where not given.
     pub timeout_seconds: u64,
     /// The locale of Alice.
     pub locale: Option<&'a str>,
@@ -98,7 +100,10 @@ impl Incident {
                 model: "openai/gpt-oss-120b".into(),
                 triage_model: None,
                 capable_model: None,
-                timeout: Duration::from_secs(given.timeout_seconds.max(20)),
+                timeout: Duration::from_secs(match given.timeout_seconds {
+                    0 => 20,
+                    seconds => seconds,
+                }),
             }),
             limits: given.limits.unwrap_or_default(),
             log: LogConfig {
