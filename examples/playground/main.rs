@@ -20,6 +20,7 @@ use precedent::config::Config;
 use precedent::telemetry;
 use server::Server;
 use stage::Stage;
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let done = match arguments.once {
         Some(report) => once::analyze(&stage, &app, &report)
             .await
-            .map(|text| println!("{text}")),
+            .and_then(|text| print(&text)),
         None => page(&stage, &mut app, &config, arguments.port).await,
     };
     app.stop(GOODBYE).await;
@@ -79,6 +80,16 @@ async fn page(stage: &Stage, app: &mut App, config: &Config, port: u16) -> anyho
         served = server.serve() => served.context("the page can't be served"),
         gone = app.gave_up() => gone.context("the bot has stopped"),
         stopped = tokio::signal::ctrl_c() => stopped.context("Ctrl+C can't be heard"),
+    }
+}
+
+/// A reader that has read enough, such as `head`, is no failure.
+fn print(text: &str) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("the text can't be printed")
+        }
+        _ => Ok(()),
     }
 }
 

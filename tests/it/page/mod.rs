@@ -133,9 +133,9 @@ async fn conversation(width: u32, height: u32, picture: &str) {
 
     page.press_named("#thread .composer", "Message payments-api")
         .await;
-    page.types("Did a restart help last time?").await;
+    page.types("What fixed it last time?").await;
     page.enter().await;
-    page.until("[...document.querySelectorAll('#thread .message')].some((m) => m.querySelector('.above')?.textContent.includes('Did a restart') && m.innerText.includes('precedent'))").await;
+    page.until("[...document.querySelectorAll('#thread .message')].some((m) => m.querySelector('.above')?.textContent.includes('What fixed it') && m.innerText.includes('INC-0019'))").await;
     page.picture(&format!("{picture}-6-answered")).await;
     play.nothing_sticks_out().await;
 
