@@ -23,6 +23,7 @@ use stage::Stage;
 use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// How long the bot may take to finish what it does when it is told to stop.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -76,9 +77,11 @@ async fn page(stage: &Stage, app: &mut App, config: &Config, port: u16) -> anyho
         .with_context(|| format!("port {port} can't be used"))?;
     println!("Precedent plays at http://{}", server.address);
     println!("{} Ctrl+C ends it and forgets everything.", engine(config));
+    let mut terminate = signal(SignalKind::terminate()).context("signals can't be heard")?;
     tokio::select! {
         served = server.serve() => served.context("the page can't be served"),
         gone = app.gave_up() => gone.context("the bot has stopped"),
+        _ = terminate.recv() => Ok(()),
         stopped = tokio::signal::ctrl_c() => stopped.context("Ctrl+C can't be heard"),
     }
 }

@@ -313,8 +313,11 @@ impl Browser {
             Vec::<String>::new(),
             "the page is without errors"
         );
-        // Its helpers may still write; what stays is in the folder for temporary files.
-        let _ = self.profile.close();
+        // Its helpers may still be writing for a moment.
+        let deadline = Instant::now() + PATIENCE;
+        while std::fs::remove_dir_all(self.profile.path()).is_err() && Instant::now() < deadline {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 }
 
