@@ -98,7 +98,9 @@ impl Drop for Pending<'_> {
 
 /// One turn at a time for each incident.
 #[derive(Default)]
-pub struct Turns(Mutex<HashMap<(u64, u32), Arc<tokio::sync::Mutex<()>>>>);
+pub struct Turns(Mutex<HashMap<(u64, u32), Turn>>);
+
+type Turn = Arc<tokio::sync::Mutex<()>>;
 
 impl Turns {
     /// Waits for the incident's turn and holds it.
@@ -161,10 +163,10 @@ impl Duty {
     ) -> Result<(Scope, Option<Incident>), StoreError> {
         let guild = place.guild.to_string();
         let channel = place.channel.to_string();
-        if place.thread || !place.known {
-            if let Some(incident) = self.store.by_thread(&guild, &channel).await? {
-                return Ok((Scope::new(guild, incident.channel.clone()), Some(incident)));
-            }
+        if (place.thread || !place.known)
+            && let Some(incident) = self.store.by_thread(&guild, &channel).await?
+        {
+            return Ok((Scope::new(guild, incident.channel.clone()), Some(incident)));
         }
         let seen_from = match place.parent {
             // A public thread of a channel sees what the channel sees.
