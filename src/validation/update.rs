@@ -210,7 +210,7 @@ fn promises(clause: &str) -> bool {
 fn is_blame(clause: &str) -> bool {
     static BLAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
-            r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forgot|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
+            r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forg[eo]t|forgotten|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
             r"失误|过错|责任人|背锅|怪|疏忽|人为错误|误操作|没有测试|忘记|忘了"
         ))
         .ok()
