@@ -53,7 +53,6 @@ fn memory(row: &Value) -> PastIncident {
 /// A case with everything that is shown of it.
 pub(crate) struct Played {
     pub case: Case,
-    pub triage: triage::Triage,
     pub analysis: Analysis,
     /// The payloads that would be posted, and the command line's JSON and text.
     pub shown: String,
@@ -135,7 +134,7 @@ pub(crate) fn run(row: &Value) -> Played {
         .map_or_else(|| row["answer"].to_string(), str::to_owned);
     let proposal = reading::analysis(&answer, false).expect("the answers of these cases can be read");
     let analysis = validation::analysis(&case, &proposal, model());
-    played(case, triage, analysis)
+    played(case, &triage, analysis)
 }
 
 /// Runs a case through the rule-based engine instead.
@@ -159,10 +158,10 @@ pub(crate) fn run_by_rule(row: &Value) -> Played {
         reason: FallbackReason::NotConfigured,
     };
     let analysis = validation::analysis(&case, &proposal, engine);
-    played(case, triage, analysis)
+    played(case, &triage, analysis)
 }
 
-fn played(case: Case, triage: triage::Triage, analysis: Analysis) -> Played {
+fn played(case: Case, triage: &triage::Triage, analysis: Analysis) -> Played {
     let mut view = View::new(triage.title.clone(), analysis.severity.severity, case.locale, case.now);
     view.service = case.service.clone();
     view.change_before_impact = triage.change_before.is_some();
@@ -176,12 +175,7 @@ fn played(case: Case, triage: triage::Triage, analysis: Analysis) -> Played {
     }
     shown.push_str(&all_text(&present::wire(&analysis)));
     shown.push_str(&present::text(&analysis, &view));
-    Played {
-        case,
-        triage,
-        analysis,
-        shown,
-    }
+    Played { case, analysis, shown }
 }
 
 /// The keys that a case may expect; an unknown one fails, so that none is misspelt into silence.

@@ -4,6 +4,8 @@
 
 mod cases;
 mod llm;
+mod named;
+mod properties;
 mod queue;
 mod response_data;
 mod store;
