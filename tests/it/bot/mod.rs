@@ -2,6 +2,11 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod clicks;
+mod commands;
+mod opened;
+mod reports;
+mod talk;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
