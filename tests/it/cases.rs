@@ -14,7 +14,13 @@ use std::path::Path;
 fn texts(value: &Value) -> Vec<String> {
     value
         .as_array()
-        .map(|items| items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        .map(|items| {
+            items
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
+        })
         .unwrap_or_default()
 }
 
@@ -48,8 +54,14 @@ fn memory(row: &Value) -> PastIncident {
 
 /// Runs a case through triage, grading, reading and validation, as the bot does.
 fn run(row: &Value) -> Analysis {
-    let memories: Vec<PastIncident> = row["memories"].as_array().map(|rows| rows.iter().map(memory).collect()).unwrap_or_default();
-    let mut names: Vec<&str> = memories.iter().filter_map(|incident| incident.service.as_deref()).collect();
+    let memories: Vec<PastIncident> = row["memories"]
+        .as_array()
+        .map(|rows| rows.iter().map(memory).collect())
+        .unwrap_or_default();
+    let mut names: Vec<&str> = memories
+        .iter()
+        .filter_map(|incident| incident.service.as_deref())
+        .collect();
     names.sort_unstable();
     names.dedup();
     let registry = Registry::from_names(names.iter().copied());
@@ -60,7 +72,10 @@ fn run(row: &Value) -> Analysis {
     };
     let triaged = triage::triage(&report, &registry, &said);
     let query = recall::query(&report, &triaged).prepare();
-    let on_service = memories.iter().filter(|incident| incident.service == triaged.service).count() as u64;
+    let on_service = memories
+        .iter()
+        .filter(|incident| incident.service == triaged.service)
+        .count() as u64;
     let searched = memories.len() as u64;
     let recalled = grade::grade(
         memories,
@@ -92,7 +107,8 @@ fn run(row: &Value) -> Analysis {
     let answer = row["answer_text"]
         .as_str()
         .map_or_else(|| row["answer"].to_string(), str::to_owned);
-    let proposal = reading::analysis(&answer, false).expect("the answers of these cases can be read");
+    let proposal =
+        reading::analysis(&answer, false).expect("the answers of these cases can be read");
     validation::analysis(
         &case,
         &proposal,
@@ -127,9 +143,16 @@ fn differences(row: &Value, analysis: &Analysis) -> Vec<String> {
     if let Some(status) = expect["status"].as_str()
         && analysis.memory.status.word() != status
     {
-        out.push(format!("status {} instead of {status}", analysis.memory.status.word()));
+        out.push(format!(
+            "status {} instead of {status}",
+            analysis.memory.status.word()
+        ));
     }
-    let titles: Vec<&str> = analysis.hypotheses.iter().map(|hypothesis| hypothesis.title.as_str()).collect();
+    let titles: Vec<&str> = analysis
+        .hypotheses
+        .iter()
+        .map(|hypothesis| hypothesis.title.as_str())
+        .collect();
     if let Some(first) = expect["first_has"].as_str()
         && !titles.first().is_some_and(|title| title.contains(first))
     {
@@ -145,8 +168,15 @@ fn differences(row: &Value, analysis: &Analysis) -> Vec<String> {
     }
     for wanted in expect["hypotheses"].as_array().into_iter().flatten() {
         let title = text(&wanted["title_has"]);
-        let listed = analysis.general_ideas.iter().find(|idea| idea.title.contains(&title));
-        let Some(found) = analysis.hypotheses.iter().find(|hypothesis| hypothesis.title.contains(&title)) else {
+        let listed = analysis
+            .general_ideas
+            .iter()
+            .find(|idea| idea.title.contains(&title));
+        let Some(found) = analysis
+            .hypotheses
+            .iter()
+            .find(|hypothesis| hypothesis.title.contains(&title))
+        else {
             match listed {
                 Some(idea) if wanted["score"].as_u64() == idea.score.map(u64::from) => {}
                 Some(idea) => out.push(format!("{title}: listed with {:?}", idea.score)),
@@ -157,20 +187,33 @@ fn differences(row: &Value, analysis: &Analysis) -> Vec<String> {
         if let Some(score) = wanted["score"].as_u64()
             && found.score.map(u64::from) != Some(score)
         {
-            out.push(format!("{title}: score {:?} instead of {score}: {:?}", found.score, found.arithmetic));
+            out.push(format!(
+                "{title}: score {:?} instead of {score}: {:?}",
+                found.score, found.arithmetic
+            ));
         }
         if let Some(label) = wanted["label"].as_str()
             && found.label.word() != label
         {
-            out.push(format!("{title}: label {} instead of {label}", found.label.word()));
+            out.push(format!(
+                "{title}: label {} instead of {label}",
+                found.label.word()
+            ));
         }
         if let Some(source) = wanted["source"].as_str()
             && found.source.word() != source
         {
-            out.push(format!("{title}: source {} instead of {source}", found.source.word()));
+            out.push(format!(
+                "{title}: source {} instead of {source}",
+                found.source.word()
+            ));
         }
         if wanted["refs"].is_array() {
-            let mut refs: Vec<String> = found.refs.iter().map(|cited| cited.id.to_string()).collect();
+            let mut refs: Vec<String> = found
+                .refs
+                .iter()
+                .map(|cited| cited.id.to_string())
+                .collect();
             let mut wanted_refs = texts(&wanted["refs"]);
             refs.sort();
             wanted_refs.sort();
@@ -200,11 +243,21 @@ fn check_file(path: &Path) {
         count += 1;
         let differences = differences(&row, &run(&row));
         if !differences.is_empty() {
-            failed.push(format!("{} ({}):\n    {}", row["id"], row["kind"], differences.join("\n    ")));
+            failed.push(format!(
+                "{} ({}):\n    {}",
+                row["id"],
+                row["kind"],
+                differences.join("\n    ")
+            ));
         }
     }
     assert!(count > 0, "no cases in {}", path.display());
-    assert!(failed.is_empty(), "{} of {count} cases:\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} of {count} cases:\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 #[test]
