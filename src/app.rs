@@ -132,6 +132,7 @@ impl App {
         // Set once, before the first event comes in.
         let _first = duty.queue.set(queue.clone());
         let (stop, stopped) = watch::channel(false);
+        tokio::spawn(keep_house(store, stopped.clone()));
         let state = Arc::new(GatewayState::default());
         let gateway = tokio::spawn(run_gateway(
             gateway_config(config, discord, tuning, rest),
@@ -201,6 +202,23 @@ fn gateway_config(
         guild: config.guild,
         message_content: discord.message_content,
         patience: tuning.patience,
+    }
+}
+
+/// Every hour: events that were seen long ago are forgotten.
+async fn keep_house(store: Store, mut stopped: watch::Receiver<bool>) {
+    let mut hourly = tokio::time::interval(Duration::from_secs(60 * 60));
+    loop {
+        tokio::select! {
+            _ = hourly.tick() => {}
+            _ = stopped.wait_for(|stop| *stop) => return,
+        }
+        if let Err(error) = store.prune_seen(jiff::Timestamp::now()).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "old events can't be forgotten"
+            );
+        }
     }
 }
 

@@ -58,6 +58,8 @@ struct Suite {
     rejected: BTreeMap<String, usize>,
     other: Vec<String>,
     slowest: Duration,
+    /// Right, other, rejected by the reader alone, where the row also names the type it asks for.
+    untyped: [usize; 3],
 }
 
 impl Suite {
@@ -91,6 +93,15 @@ fn measure_json(files: &[String]) -> Result<Value, String> {
             let started = Instant::now();
             let read = reading::value(&input);
             suite.slowest = suite.slowest.max(started.elapsed());
+            if let Expected::Value(wanted) = &expected
+                && row["target"].is_string()
+            {
+                match &read {
+                    Ok((value, _)) if same(value, wanted) => suite.untyped[0] += 1,
+                    Ok(_) => suite.untyped[1] += 1,
+                    Err(_) => suite.untyped[2] += 1,
+                }
+            }
             let read = to_its_type(row, &input, read);
             match (&read, &expected) {
                 (Ok((value, repaired)), Expected::Value(wanted))
@@ -148,6 +159,12 @@ fn measure_json(files: &[String]) -> Result<Value, String> {
             share(suite.other.len()),
             suite.slowest
         );
+        if suite.untyped != [0; 3] {
+            let [right, other, rejected] = suite.untyped;
+            println!(
+                "  (rows that name their type; the reader alone, without that type: {right} right, {rejected} rejected, {other} other)"
+            );
+        }
         for line in &suite.other {
             println!("{line}");
         }
@@ -160,6 +177,8 @@ fn measure_json(files: &[String]) -> Result<Value, String> {
                 "rejected": suite.rejected(),
                 "other": suite.other.len(),
                 "other_percent": share(suite.other.len()),
+                "right_without_types": suite.untyped[0],
+                "other_without_types": suite.untyped[1],
                 "slowest_us": suite.slowest.as_micros() as u64,
             }),
         );

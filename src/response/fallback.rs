@@ -106,8 +106,14 @@ pub fn propose(input: &FallbackInput<'_>) -> Proposal {
             hypotheses.push(analogy);
         }
     }
-    // The class says little; beside two causes that rest on something it would be padding.
+    // The class says little; beside two causes that rest on something, or one that is known to
+    // have been cured here, it would be padding.
+    let cured_here = input
+        .memory
+        .direct()
+        .any(|recalled| recalled.incident.outcome() == Outcome::Held);
     if hypotheses.len() < 2
+        && !cured_here
         && let Some(general) = from_class(input, &class_checks)
         && !(change.is_some() && input.failure_class == FailureClass::Deploy)
     {

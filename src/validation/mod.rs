@@ -16,6 +16,7 @@ mod answer;
 pub mod case;
 mod context;
 mod contradictions;
+mod ended;
 pub mod episodes;
 mod grounding;
 mod hypotheses;
@@ -82,6 +83,7 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     cited.dedup();
 
     let summary = context.claim(&proposal.summary, text::PARAGRAPH, &cited, Place::Clause, "summary", &mut log);
+    let summary = ended::without_claims(summary, &case.report.all_text(), "summary", &mut log);
     let severity = severity(&context, proposal, &engine, &cited, &mut log);
     let steps = steps::checked(&context, &proposal.next_steps, &cited, "next_steps", &mut log);
     let (next_steps, do_not_repeat) = steps::checklist(&context, steps, &mut log);

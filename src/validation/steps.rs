@@ -41,6 +41,11 @@ pub(super) fn checked(context: &Context<'_>, proposed: &[ProposedStep], cited: &
                 continue;
             }
         }
+        if same(&step, &command) {
+            // The step again in the place of a command is no command: nothing to copy and run.
+            log.note("R16", format!("{at}.command"), &command, "");
+            command.clear();
+        }
         let step = if step.is_empty() { std::mem::take(&mut command) } else { step };
         // Judged as proposed: a placeholder in a command is no redirection.
         let computed = if command.is_empty() { risk::of_step(&step, "") } else { risk::of_step(&said.step, &said.command) };

@@ -8,6 +8,7 @@
 
 use super::analysis::{StakeholderUpdate, UpdateFields};
 use super::context::Context;
+use super::ended;
 use super::grounding::Place;
 use super::log::Log;
 use super::text;
@@ -59,6 +60,7 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
             log.note(rule, &at, &kept, &without);
             kept = without;
         }
+        kept = ended::without_claims(kept, &report, &at, log);
         if kept.is_empty() && let Some(own) = own {
             let own = without(&text::clean(own, text::SENTENCE), |clause| may_not(clause, stated).is_some());
             log.note("R19", &at, &kept, &own);
@@ -112,7 +114,7 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
 }
 
 /// Clauses that do not pass go; a clause ends at a full stop, a semicolon or a comma.
-fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
+pub(super) fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
     if said.is_empty() || !bad(said) {
         return said.to_owned();
     }

@@ -8,6 +8,7 @@ mod discord;
 mod documents;
 mod layers;
 mod llm;
+mod page;
 mod queue;
 mod response_data;
 mod store;

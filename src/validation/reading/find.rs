@@ -122,6 +122,8 @@ pub(super) fn candidates(text: &[char], mark_cuts: bool, unescaped: bool) -> Res
                     }
                     Err(fault @ (Fault::TooDeep | Fault::Tangled)) => return Err(fault),
                     Err(fault) => {
+                        // Attempts that lead nowhere cost more, so that few of them are made.
+                        parser.charge(4 * parser.position().saturating_sub(at));
                         let like_value = parser.parts > 0
                             && (c == '{'
                                 || matches!(text.get(skip_blank(text, at + 1)), Some('{')));
@@ -310,14 +312,9 @@ fn channel_at(text: &[char], at: usize) -> Option<(String, usize)> {
 }
 
 fn word_here(text: &[char], at: usize, word: &str) -> bool {
-    let mut look = at;
-    for c in word.chars() {
-        if text.get(look) != Some(&c) {
-            return false;
-        }
-        look += 1;
-    }
-    true
+    word.chars()
+        .zip(at..)
+        .all(|(c, look)| text.get(look) == Some(&c))
 }
 
 /// Whether nothing but white space, fences and end markers follows.

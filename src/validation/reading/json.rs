@@ -995,8 +995,8 @@ impl<'t> Parser<'t> {
             Place::Key => {
                 matches!(c, ':' | '：')
                     || raw_quotes == 0
-                        && (is_quote(c) && next > after
-                            || (c.is_ascii_digit() || matches!(c, '{' | '[')) && next > after
+                        && (next > after
+                            && (is_quote(c) || c.is_ascii_digit() || matches!(c, '{' | '['))
                             || self.word_at(next, "true")
                             || self.word_at(next, "false")
                             || self.word_at(next, "null"))
@@ -1227,7 +1227,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Looking ahead costs work, too; the next step fails where none is left.
-    fn charge(&self, work: usize) {
+    pub(super) fn charge(&self, work: usize) {
         self.work_left
             .set(self.work_left.get().saturating_sub(work));
     }
