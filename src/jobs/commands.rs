@@ -549,7 +549,10 @@ async fn service_set(duty: &Duty, who: &Person, place: &Place, options: &Options
         service.environments_apart = apart;
     }
     match duty.store.set_service(&guild, &service).await {
-        Ok(()) => Ok(present::private(say::recorded(who.locale))),
+        Ok(()) => Ok(present::private(&say::service_stored(
+            who.locale,
+            &present::escape::inline(&service.name),
+        ))),
         Err(StoreError::Invalid(_) | StoreError::Conflict(_)) => {
             Err(Trouble::BadServiceName.into())
         }
@@ -567,7 +570,11 @@ async fn service_alias(duty: &Duty, who: &Person, place: &Place, options: &Optio
         .ok_or(Trouble::BadServiceName)?
         .to_owned();
     match duty.store.add_alias(&guild, &canonical, &alias).await {
-        Ok(()) => Ok(present::private(say::recorded(who.locale))),
+        Ok(()) => Ok(present::private(&say::alias_stored(
+            who.locale,
+            &present::escape::inline(&alias),
+            &present::escape::inline(&canonical),
+        ))),
         Err(StoreError::Invalid(_) | StoreError::Conflict(_)) => {
             Err(Trouble::BadServiceName.into())
         }

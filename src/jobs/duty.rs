@@ -8,6 +8,7 @@ use crate::discord::{self, DiscordError, Reply, Rest};
 use crate::incident::{IncidentId, Locale, Outcome, Registry};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, By, CauseState, FixState, Post, View};
+use crate::response::triage;
 use crate::store::{Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
 use crate::validation::{self, Analysis};
 use jiff::Timestamp;
@@ -117,7 +118,9 @@ impl Drop for Pending<'_> {
 
 /// One turn at a time for each incident.
 #[derive(Default)]
-pub struct Turns(Mutex<HashMap<(u64, u32), Arc<tokio::sync::Mutex<()>>>>);
+pub struct Turns(Mutex<HashMap<(u64, u32), Turn>>);
+
+type Turn = Arc<tokio::sync::Mutex<()>>;
 
 impl Turns {
     /// Waits for the incident's turn and holds it.
@@ -180,10 +183,10 @@ impl Duty {
     ) -> Result<(Scope, Option<Incident>), StoreError> {
         let guild = place.guild.to_string();
         let channel = place.channel.to_string();
-        if place.thread || !place.known {
-            if let Some(incident) = self.store.by_thread(&guild, &channel).await? {
-                return Ok((Scope::new(guild, incident.channel.clone()), Some(incident)));
-            }
+        if (place.thread || !place.known)
+            && let Some(incident) = self.store.by_thread(&guild, &channel).await?
+        {
+            return Ok((Scope::new(guild, incident.channel.clone()), Some(incident)));
         }
         let seen_from = match place.parent {
             // A public thread of a channel sees what the channel sees.
@@ -241,6 +244,14 @@ impl Duty {
         view.lead.clone_from(&incident.lead);
         view.started_at = incident.past.started_at;
         view.cause_confirmed = incident.past.cause_confirmed;
+        if view.severity.is_grave() {
+            let said = triage::Said {
+                service: stored.case.service.clone(),
+                severity: stored.case.severity,
+            };
+            let read = triage::triage(&stored.case.report, &stored.case.registry, &said);
+            view.change_before_impact = read.change_before.is_some();
+        }
         view.notes = incident
             .report
             .iter()
@@ -323,6 +334,7 @@ impl Duty {
     /// Those of the database.
     pub async fn is_touched(&self, incident: &Incident, seq: u32) -> Result<bool, StoreError> {
         let (scope, id) = (scope_of(incident), incident.id());
+        let begun = self.store.analysis(&scope, id, seq).await?.created_at;
         let prefix = format!("{seq}/");
         let tried = self
             .store
@@ -336,7 +348,7 @@ impl Duty {
             .history(&scope, id)
             .await?
             .iter()
-            .any(|event| event.what.starts_with("cause_"));
+            .any(|event| event.what.starts_with("cause_") && event.at >= begun);
         Ok(tried || ticked || judged)
     }
 
@@ -525,6 +537,10 @@ impl Duty {
                 present::Slot::Headline => (Some(present::headline(&analysis, &view)), 0),
                 present::Slot::Analysis => (Some(present::cards(&analysis, &view)), seq),
                 present::Slot::Checklist => (Some(present::checklist(&analysis, &view)), seq),
+                // Its text stays as it was, in whichever audience: only its buttons go off.
+                present::Slot::Update if view.superseded_by.is_some() => {
+                    (Some(present::frozen_update(&view)), seq)
+                }
                 present::Slot::Update => (present::update_post(&analysis, &view), seq),
                 present::Slot::Reply | present::Slot::Private => (None, seq),
             };

@@ -166,6 +166,11 @@ async fn slash(
                 refuse(duty, &reply, &Trouble::EmptyReport, who.locale).await;
                 return;
             }
+            if place.known && !place.thread {
+                // An incident has its own thread; no look is needed to know that this is none.
+                refuse(duty, &reply, &Trouble::NoIncidentHere, who.locale).await;
+                return;
+            }
             let work = Work::FollowUp(FollowUp {
                 place,
                 locale: who.locale,
@@ -596,6 +601,7 @@ async fn said(
         text: text.clone(),
         files: message.files.clone(),
         at_ms: message.at_ms,
+        asks,
     });
     let mut committed = Ok(());
     if incident.is_some() {
@@ -664,7 +670,7 @@ fn without_mention(text: &str) -> String {
 }
 
 /// Whether a message asks something.
-fn is_question(text: &str) -> bool {
+pub(super) fn is_question(text: &str) -> bool {
     let trimmed = text.trim_end_matches(|c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '）' | '”')
     });

@@ -282,7 +282,7 @@ fn failed_fix(
             outcome: if record.made_worse() {
                 Outcome::MadeWorse
             } else {
-                failures().last()?.outcome
+                failures().next_back()?.outcome
             },
             held: count(record.held()),
             failed: count(record.failed()),

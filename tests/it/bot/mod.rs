@@ -2,10 +2,17 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod clicks;
+mod commands;
 mod durable;
 mod faults;
 mod isolation;
 mod limits;
+mod memory;
+mod model;
+mod opened;
+mod reports;
+mod talk;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
@@ -15,7 +22,7 @@ use precedent::store::Store;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use standin::llm::ChatModel;
-use standin::{ChannelId, Discord, GuildId, Interaction, MessageId, Post, UserId};
+use standin::{ChannelId, Discord, GuildId, Interaction, Post, UserId};
 use std::time::Duration;
 
 /// Everything one conversation needs: a server with a channel, Alice who is on call, and the bot.
@@ -37,7 +44,7 @@ pub struct Given<'a> {
     pub memory: &'a [Value],
     /// A model that answers; without one the rules do.
     pub model: Option<ChatModel>,
-    /// Seconds that a model call may take.
+    /// Seconds that a model call may take; 20 where not given.
     pub timeout_seconds: u64,
     /// The locale of Alice.
     pub locale: Option<&'a str>,
@@ -98,7 +105,10 @@ impl Incident {
                 model: "openai/gpt-oss-120b".into(),
                 triage_model: None,
                 capable_model: None,
-                timeout: Duration::from_secs(given.timeout_seconds.max(20)),
+                timeout: Duration::from_secs(match given.timeout_seconds {
+                    0 => 20,
+                    seconds => seconds,
+                }),
             }),
             limits: given.limits.unwrap_or_default(),
             log: LogConfig {
@@ -229,11 +239,6 @@ pub async fn remember(database_url: &str, guild: &str, lines: &[Value]) {
         .expect("lines are imported");
     assert_eq!(report.failed, 0, "{:?}", report.failures);
     store.close().await;
-}
-
-/// A message id of a post.
-pub fn id(post: &Post) -> MessageId {
-    post.id
 }
 
 /// A past incident of the payments service whose fix was to stop the refund job.
