@@ -274,7 +274,7 @@ async fn the_longest_answer_in_letters_is_legal_and_what_was_cut_is_attached() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_longest_answer_in_emoji_is_legal_and_what_was_cut_is_attached() {
-    longest("🔥", "en-US").await;
+    longest("🔥🔥 the till ", "en-US").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
