@@ -150,7 +150,11 @@ fn long(of: &str, units: usize) -> String {
 
 /// An answer with long texts everywhere: some 200 KB of JSON, within what is read of an answer.
 fn longest_answer(filler: &str) -> Value {
-    let text = |units: usize| long(filler, units);
+    // As many bytes in each script: so much is read of an answer and no more.
+    let text = |bytes: usize| {
+        let units = filler.encode_utf16().count();
+        long(filler, bytes * units / filler.len())
+    };
     let hypothesis = |place: usize| {
         json!({
             "title": format!("{place} {}", text(400)),
@@ -178,7 +182,7 @@ fn longest_answer(filler: &str) -> Value {
     let mut answer = analysis_answer();
     answer["summary"] = json!(text(3_000));
     answer["severity_assessment"]["reason"] = json!(text(3_000));
-    answer["hypotheses"] = (0..6).map(hypothesis).collect();
+    answer["hypotheses"] = (0..5).map(hypothesis).collect();
     answer["next_steps"] = (0..16).map(step).collect();
     answer["safety_notes"] = json!(vec![text(900); 8]);
     for field in [
@@ -238,7 +242,13 @@ async fn longest(filler: &'static str, locale: &str) {
         .iter()
         .flat_map(|post| post.files.iter().map(|file| file.name.as_str()))
         .collect();
-    println!("{filler}: {} posts, files {files:?}", posts.len());
+    let answer = longest_answer(filler).to_string().len();
+    assert!((150_000..256 * 1024).contains(&answer), "{answer} bytes");
+    let all = texts(&posts);
+    assert!(
+        !all.contains("rule-based") && !all.contains("规则引擎："),
+        "the model's answer is shown"
+    );
     assert!(!files.is_empty(), "what was cut is attached: {posts:#?}");
     // What people do with it is as legal.
     let cards = posts
