@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr)]
 
 mod cases;
+mod hostile;
 mod llm;
 mod named;
 mod properties;
