@@ -51,7 +51,11 @@ impl Phrase {
         let folded = fold(&masked);
         let identifiers: BTreeSet<String> = masked
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .filter(|word| word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase()))
+            .filter(|word| {
+                word.chars()
+                    .zip(word.chars().skip(1))
+                    .any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+            })
             .map(fold)
             .collect();
         Self {
@@ -59,14 +63,24 @@ impl Phrase {
                 .iter()
                 .filter(|token| !token.chars().any(is_cjk))
                 .filter(|token| {
-                    identifiers.contains(*token) || token.chars().any(|c| c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
+                    identifiers.contains(*token)
+                        || token
+                            .chars()
+                            .any(|c| c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
                 })
                 .cloned()
                 .collect(),
-            words: folded.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect(),
+            words: folded
+                .split(|c: char| !c.is_alphanumeric())
+                .map(str::to_owned)
+                .collect(),
             negated: negates(&masked),
             direction: direction(&folded),
-            han: if folded.chars().any(is_cjk) { folded } else { String::new() },
+            han: if folded.chars().any(is_cjk) {
+                folded
+            } else {
+                String::new()
+            },
             tokens,
         }
     }
@@ -88,7 +102,10 @@ impl Phrase {
         let all = self.tokens.len() + other.tokens.len() - shared;
         let overlap = shared as f64 / all as f64;
         // A number or identifier of one that the other lacks makes two of them.
-        if overlap >= SAME_FROM && self.telling.is_subset(&other.tokens) && other.telling.is_subset(&self.tokens) {
+        if overlap >= SAME_FROM
+            && self.telling.is_subset(&other.tokens)
+            && other.telling.is_subset(&self.tokens)
+        {
             Likeness::Same
         } else if overlap >= NEAR_FROM {
             Likeness::Near
@@ -111,7 +128,8 @@ impl Phrase {
         if self.negated != other.negated {
             return true;
         }
-        if let (Some((from, to)), Some((other_from, other_to))) = (&self.direction, &other.direction)
+        if let (Some((from, to)), Some((other_from, other_to))) =
+            (&self.direction, &other.direction)
             && from == other_to
             && to == other_from
             && from != to
@@ -119,24 +137,41 @@ impl Phrase {
             return true;
         }
         let opposed = |left: &str, right: &str| {
-            self.words.contains(left) && !self.words.contains(right) && other.words.contains(right) && !other.words.contains(left)
+            self.words.contains(left)
+                && !self.words.contains(right)
+                && other.words.contains(right)
+                && !other.words.contains(left)
         };
         let han_opposed = |left: &str, right: &str| {
-            self.han.contains(left) && !self.han.contains(right) && other.han.contains(right) && !other.han.contains(left)
+            self.han.contains(left)
+                && !self.han.contains(right)
+                && other.han.contains(right)
+                && !other.han.contains(left)
         };
-        OPPOSITES.iter().any(|(left, right)| opposed(left, right) || opposed(right, left))
+        OPPOSITES
+            .iter()
+            .any(|(left, right)| opposed(left, right) || opposed(right, left))
             || (!self.han.is_empty()
                 && !other.han.is_empty()
-                && HAN_OPPOSITES.iter().any(|(left, right)| han_opposed(left, right) || han_opposed(right, left)))
+                && HAN_OPPOSITES
+                    .iter()
+                    .any(|(left, right)| han_opposed(left, right) || han_opposed(right, left)))
     }
 }
 
 /// What a text moves from where to where, as far as its words say so.
 fn direction(folded: &str) -> Option<(String, String)> {
-    let words: Vec<&str> = folded.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = folded
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')))
+        .filter(|word| !word.is_empty())
+        .collect();
     let after = |word: &str| -> Option<String> {
         let at = words.iter().position(|known| *known == word)?;
-        words.iter().skip(at + 1).find(|word| !is_stop_word(word)).map(|word| (*word).to_owned())
+        words
+            .iter()
+            .skip(at + 1)
+            .find(|word| !is_stop_word(word))
+            .map(|word| (*word).to_owned())
     };
     if let (Some(from), Some(to)) = (after("from"), after("to")) {
         return Some((from, to));
@@ -413,33 +448,93 @@ mod tests {
             ("of the and", "of the and", Different),
             // Spelling.
             ("Restart the payments pods", "restart payments pods.", Same),
-            ("Pause the refund job and restart payments-api", "Please pause the refund job, then restart payments-api again", Same),
+            (
+                "Pause the refund job and restart payments-api",
+                "Please pause the refund job, then restart payments-api again",
+                Same,
+            ),
             ("Ｒｅｓｔａｒｔ　pods １２", "restart pods 12", Same),
-            ("Raise the pool size to 40", "Raise the pool's size to 40", Same),
-            ("Restart payments-api, pause the refund job", "Pause the refund job; restart payments-api", Same),
+            (
+                "Raise the pool size to 40",
+                "Raise the pool's size to 40",
+                Same,
+            ),
+            (
+                "Restart payments-api, pause the refund job",
+                "Pause the refund job; restart payments-api",
+                Same,
+            ),
             // Overlap.
-            ("Stop the nightly refund export job first", "Stop the nightly refund export job", Same),
-            ("Remount the font share from the standby server", "Remount the font share from the standby file server", Same),
-            ("Restart ticket-mailer", "Pause the campaign sender and restart ticket-mailer", Near),
-            ("Restart the gateway", "Rotate the relay password", Different),
-            ("Scale out the workers", "Scale out the workers of the queue slowly by hand tonight", Near),
+            (
+                "Stop the nightly refund export job first",
+                "Stop the nightly refund export job",
+                Same,
+            ),
+            (
+                "Remount the font share from the standby server",
+                "Remount the font share from the standby file server",
+                Same,
+            ),
+            (
+                "Restart ticket-mailer",
+                "Pause the campaign sender and restart ticket-mailer",
+                Near,
+            ),
+            (
+                "Restart the gateway",
+                "Rotate the relay password",
+                Different,
+            ),
+            (
+                "Scale out the workers",
+                "Scale out the workers of the queue slowly by hand tonight",
+                Near,
+            ),
             // Numbers and identifiers.
-            ("Raise maximumPoolSize to 40 on all payment pods now", "Raise maximumPoolSize to 80 on all payment pods now", Near),
-            ("Restart the PaymentWorker pool, drain its queue slowly and carefully", "Restart the OrderWorker pool, drain its queue slowly and carefully", Near),
-            ("Fail over db-1 slowly by hand with care", "Fail over db-2 slowly by hand with care", Near),
+            (
+                "Raise maximumPoolSize to 40 on all payment pods now",
+                "Raise maximumPoolSize to 80 on all payment pods now",
+                Near,
+            ),
+            (
+                "Restart the PaymentWorker pool, drain its queue slowly and carefully",
+                "Restart the OrderWorker pool, drain its queue slowly and carefully",
+                Near,
+            ),
+            (
+                "Fail over db-1 slowly by hand with care",
+                "Fail over db-2 slowly by hand with care",
+                Near,
+            ),
             // What changes from outage to outage is no difference.
-            ("Delete pod notify-go-6d9f7c5b4-x2k8q", "Delete pod notify-go-7c9d8b6f4-k8z2p", Same),
+            (
+                "Delete pod notify-go-6d9f7c5b4-x2k8q",
+                "Delete pod notify-go-7c9d8b6f4-k8z2p",
+                Same,
+            ),
             ("Roll back to 3f9c2ab", "Roll back to 9fa31bc", Same),
             // The opposite.
             ("Enable the menu flag", "Disable the menu flag", Different),
             ("Restart the pods", "Do not restart the pods", Different),
-            ("Raise the limit of open files", "Lower the limit of open files", Different),
+            (
+                "Raise the limit of open files",
+                "Lower the limit of open files",
+                Different,
+            ),
             ("Switch the flag on", "Switch the flag off", Different),
-            ("Move traffic from eu to us", "Move traffic from us to eu", Different),
+            (
+                "Move traffic from eu to us",
+                "Move traffic from us to eu",
+                Different,
+            ),
             ("Scale the pool up", "Scale the pool down", Different),
             // Chinese.
             ("重启网关服务", "重启网关服务。", Same),
-            ("将网关重试限流阈值恢复为默认值", "把网关重试限流阈值恢复为默认值", Same),
+            (
+                "将网关重试限流阈值恢复为默认值",
+                "把网关重试限流阈值恢复为默认值",
+                Same,
+            ),
             ("网关对重试请求限流过严", "网关对重试的请求限流过严", Same),
             ("重启消费者", "暂停对账任务并重启消费者", Near),
             ("更换证书", "降低写入并发", Different),
@@ -459,12 +554,24 @@ mod tests {
     #[test]
     fn one_text_holds_another() {
         for (long, short, expected) in [
-            ("Please pause the campaign sender for all regions, then restart the rest", "Pause the campaign sender", true),
-            ("Do not pause the campaign sender", "Pause the campaign sender", false),
+            (
+                "Please pause the campaign sender for all regions, then restart the rest",
+                "Pause the campaign sender",
+                true,
+            ),
+            (
+                "Do not pause the campaign sender",
+                "Pause the campaign sender",
+                false,
+            ),
             ("Pause the campaign", "Pause the campaign sender", false),
             ("Restart everything", "Restart", false),
         ] {
-            assert_eq!(Phrase::new(long).contains(&Phrase::new(short)), expected, "{long} / {short}");
+            assert_eq!(
+                Phrase::new(long).contains(&Phrase::new(short)),
+                expected,
+                "{long} / {short}"
+            );
         }
     }
 

@@ -31,14 +31,35 @@ enum Stated {
 
 /// The checked update. `causes` are the titles of the hypotheses and the recorded causes: none of
 /// them is confirmed while the incident runs.
-pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity: Severity, cited: &[IncidentId], causes: &[String], log: &mut Log) -> StakeholderUpdate {
+pub(super) fn checked(
+    context: &Context<'_>,
+    proposed: &ProposedUpdate,
+    severity: Severity,
+    cited: &[IncidentId],
+    causes: &[String],
+    log: &mut Log,
+) -> StakeholderUpdate {
     let case = context.case;
     let report = case.report.all_text();
-    let causes: Vec<Phrase> = causes.iter().map(|cause| Phrase::new(cause)).filter(|cause| !cause.is_empty()).collect();
-    log.note("R19", "stakeholder_update", text::clean(&proposed.free_text, text::PARAGRAPH), "");
+    let causes: Vec<Phrase> = causes
+        .iter()
+        .map(|cause| Phrase::new(cause))
+        .filter(|cause| !cause.is_empty())
+        .collect();
+    log.note(
+        "R19",
+        "stakeholder_update",
+        text::clean(&proposed.free_text, text::PARAGRAPH),
+        "",
+    );
     let minutes = severity.update_minutes();
     if let Some(asked) = proposed.next_update_minutes {
-        log.note("R19", "stakeholder_update.next_update_minutes", asked.to_string(), minutes.to_string());
+        log.note(
+            "R19",
+            "stakeholder_update.next_update_minutes",
+            asked.to_string(),
+            minutes.to_string(),
+        );
     }
     let may_not = |clause: &str, stated: Stated| -> Option<&'static str> {
         if super::risk::is_destructive_text(clause) {
@@ -59,24 +80,53 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
             log.note(rule, &at, &kept, &without);
             kept = without;
         }
-        if kept.is_empty() && let Some(own) = own {
-            let own = without(&text::clean(own, text::SENTENCE), |clause| may_not(clause, stated).is_some());
+        if kept.is_empty()
+            && let Some(own) = own
+        {
+            let own = without(&text::clean(own, text::SENTENCE), |clause| {
+                may_not(clause, stated).is_some()
+            });
             log.note("R19", &at, &kept, &own);
             kept = own;
         }
         kept
     };
     let internal = UpdateFields {
-        impact: field("impact", &proposed.impact, Stated::Seen, case.impact.as_deref()),
-        since: field("since", &proposed.since, Stated::Seen, case.since.as_deref()),
+        impact: field(
+            "impact",
+            &proposed.impact,
+            Stated::Seen,
+            case.impact.as_deref(),
+        ),
+        since: field(
+            "since",
+            &proposed.since,
+            Stated::Seen,
+            case.since.as_deref(),
+        ),
         known: field("known", &proposed.known, Stated::Known, None),
         not_confirmed: field("not_confirmed", &proposed.not_confirmed, Stated::Open, None),
         doing: field("doing", &proposed.doing, Stated::Open, None),
-        changed_since: field("changed_since", &proposed.changed_since, Stated::Known, None),
+        changed_since: field(
+            "changed_since",
+            &proposed.changed_since,
+            Stated::Known,
+            None,
+        ),
         needed: field("needed", &proposed.needed, Stated::Open, None),
     };
-    let names: Vec<String> = case.report.thread.iter().map(|message| fold(&message.author)).filter(|name| name.chars().count() > 1).collect();
-    let outside = |said: &str| without(said, |clause| holds_internals(clause) || holds_any(clause, &names) || names_a_person(clause));
+    let names: Vec<String> = case
+        .report
+        .thread
+        .iter()
+        .map(|message| fold(&message.author))
+        .filter(|name| name.chars().count() > 1)
+        .collect();
+    let outside = |said: &str| {
+        without(said, |clause| {
+            holds_internals(clause) || holds_any(clause, &names) || names_a_person(clause)
+        })
+    };
     let executive = UpdateFields {
         impact: outside(&internal.impact),
         since: outside(&internal.since),
@@ -89,13 +139,21 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
     // Customers read what they notice and since when; nothing of what is inside.
     let slugs: Vec<String> = std::iter::once(case.service.as_deref())
         .flatten()
-        .chain(case.registry.services.iter().map(|service| service.name.as_str()))
+        .chain(
+            case.registry
+                .services
+                .iter()
+                .map(|service| service.name.as_str()),
+        )
         .map(fold)
         .filter(|name| name.contains(['-', '_']) || service::key(name).len() > 3)
         .collect();
     let for_customers = |said: &str| {
         without(&outside(said), |clause| {
-            holds_any(clause, &slugs) || holds_percentage(clause) || is_cause(clause, &causes) || names_severity_or_id(clause)
+            holds_any(clause, &slugs)
+                || holds_percentage(clause)
+                || is_cause(clause, &causes)
+                || names_severity_or_id(clause)
         })
     };
     StakeholderUpdate {
@@ -133,19 +191,72 @@ fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
             clause.clear();
         }
     }
-    kept.trim().trim_end_matches([',', ';', '，', '；']).trim().to_owned()
+    kept.trim()
+        .trim_end_matches([',', ';', '，', '；'])
+        .trim()
+        .to_owned()
 }
 
 const CAUSAL: &[&str] = &[
-    "because of", "caused by", "due to", "root cause", "the cause is", "the reason is", "as a result of", "resulting from", "because",
-    "由于", "因为", "导致", "原因是", "根因", "引起", "造成", "归因于",
+    "because of",
+    "caused by",
+    "due to",
+    "root cause",
+    "the cause is",
+    "the reason is",
+    "as a result of",
+    "resulting from",
+    "because",
+    "由于",
+    "因为",
+    "导致",
+    "原因是",
+    "根因",
+    "引起",
+    "造成",
+    "归因于",
 ];
 
 /// Words that leave a cause open: whether, not yet known, looking for.
 const OPEN: &[&str] = &[
-    "whether", "if ", "why", "unknown", "not known", "not yet", "unclear", "unconfirmed", "not confirmed", "investigat", "looking", "finding",
-    "find ", "checking", "check ", "may ", "might", "could", "possible", "suspect", "determin", "narrow", "是否", "为何", "为什么", "不明", "未明",
-    "未知", "尚未", "待确认", "未确认", "排查", "查找", "定位", "调查", "可能", "疑似", "确认中",
+    "whether",
+    "if ",
+    "why",
+    "unknown",
+    "not known",
+    "not yet",
+    "unclear",
+    "unconfirmed",
+    "not confirmed",
+    "investigat",
+    "looking",
+    "finding",
+    "find ",
+    "checking",
+    "check ",
+    "may ",
+    "might",
+    "could",
+    "possible",
+    "suspect",
+    "determin",
+    "narrow",
+    "是否",
+    "为何",
+    "为什么",
+    "不明",
+    "未明",
+    "未知",
+    "尚未",
+    "待确认",
+    "未确认",
+    "排查",
+    "查找",
+    "定位",
+    "调查",
+    "可能",
+    "疑似",
+    "确认中",
 ];
 
 fn is_open(folded: &str) -> bool {
@@ -158,13 +269,18 @@ fn is_cause(clause: &str, causes: &[Phrase]) -> bool {
     // "the root cause is not known yet" names none; "not due to the disk" does not either way.
     let causal = CAUSAL.iter().any(|phrase| folded.contains(phrase)) && !is_open(&folded);
     let said = Phrase::new(clause);
-    causal || causes.iter().any(|cause| cause.likeness(&said) >= Likeness::Near)
+    causal
+        || causes
+            .iter()
+            .any(|cause| cause.likeness(&said) >= Likeness::Near)
 }
 
 /// It says nothing but what one of the hypotheses says, or all of it among other things.
 fn is_part_of_a_cause(clause: &str, causes: &[Phrase]) -> bool {
     let said = Phrase::new(clause);
-    causes.iter().any(|cause| cause.contains(&said) || said.contains(cause))
+    causes
+        .iter()
+        .any(|cause| cause.contains(&said) || said.contains(cause))
 }
 
 /// In what is being done or open: a causal phrase that leaves nothing open.
@@ -174,14 +290,17 @@ fn blames_plainly(clause: &str) -> bool {
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, clause: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(&fold(clause)))
+    pattern
+        .as_ref()
+        .is_some_and(|pattern| pattern.is_match(&fold(clause)))
 }
 
 /// It promises when it will be over, and nobody gave that time: a promise of the report itself, with
 /// the same clock or span, may be passed on.
 fn is_promise(clause: &str, report: &str) -> bool {
-    static WHEN: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"[0-9]{1,2}:[0-9]{2}|[0-9]+\s*(?:minutes?|mins?|hours?|hrs?|分钟|小时|点)").ok());
+    static WHEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"[0-9]{1,2}:[0-9]{2}|[0-9]+\s*(?:minutes?|mins?|hours?|hrs?|分钟|小时|点)").ok()
+    });
     if !promises(clause) {
         return false;
     }
@@ -228,7 +347,8 @@ fn holds_internals(clause: &str) -> bool {
         ))
         .ok()
     });
-    static CAMEL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[a-z0-9][A-Z][a-z]|[A-Za-z]\(\)").ok());
+    static CAMEL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"[a-z0-9][A-Z][a-z]|[A-Za-z]\(\)").ok());
     matches(&INTERNALS, clause) || CAMEL.as_ref().is_some_and(|camel| camel.is_match(clause))
 }
 
@@ -243,7 +363,9 @@ fn names_a_person(clause: &str) -> bool {
         ))
         .ok()
     });
-    PERSON.as_ref().is_some_and(|person| person.is_match(clause))
+    PERSON
+        .as_ref()
+        .is_some_and(|person| person.is_match(clause))
 }
 
 fn holds_any(clause: &str, words: &[String]) -> bool {
@@ -251,20 +373,27 @@ fn holds_any(clause: &str, words: &[String]) -> bool {
     words.iter().any(|word| {
         folded.match_indices(word.as_str()).any(|(start, found)| {
             let joins = |c: char| c.is_ascii_alphanumeric();
-            let before = folded.get(..start).and_then(|head| head.chars().next_back());
-            let after = folded.get(start + found.len()..).and_then(|tail| tail.chars().next());
+            let before = folded
+                .get(..start)
+                .and_then(|head| head.chars().next_back());
+            let after = folded
+                .get(start + found.len()..)
+                .and_then(|tail| tail.chars().next());
             !before.is_some_and(joins) && !after.is_some_and(joins)
         })
     })
 }
 
 fn holds_percentage(clause: &str) -> bool {
-    static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[0-9]\s*%|[0-9]\s*percent|per cent|[一二三四五六七八九]成|百分之").ok());
+    static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"[0-9]\s*%|[0-9]\s*percent|per cent|[一二三四五六七八九]成|百分之").ok()
+    });
     matches(&SHARE, clause)
 }
 
 fn names_severity_or_id(clause: &str) -> bool {
-    static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u:\b)sev-?\s?[1-4](?-u:\b)|(?-u:\b)inc-?\s?[0-9]+").ok());
+    static WORDS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?-u:\b)sev-?\s?[1-4](?-u:\b)|(?-u:\b)inc-?\s?[0-9]+").ok());
     matches(&WORDS, clause)
 }
 
@@ -291,23 +420,47 @@ mod tests {
         let causes = vec![Phrase::new("Refund job holds JDBC connections open")];
         for (clause, cause, promise, blame) in [
             ("Some card payments fail", false, false, false),
-            ("Requests wait for a database connection", false, false, false),
-            ("Payments fail because of the refund job", true, false, false),
-            ("The refund job holds JDBC connections open", true, false, false),
+            (
+                "Requests wait for a database connection",
+                false,
+                false,
+                false,
+            ),
+            (
+                "Payments fail because of the refund job",
+                true,
+                false,
+                false,
+            ),
+            (
+                "The refund job holds JDBC connections open",
+                true,
+                false,
+                false,
+            ),
             ("It is the refund job", true, false, false),
             ("The root cause is not known yet", false, false, false),
             ("支付失败是由于退款任务", true, false, false),
             ("原因尚未确认，不清楚是否由于发布导致", false, false, false),
             ("It will be fixed in 10 minutes", false, true, false),
             ("Restored by 04:00 UTC", false, true, false),
-            ("The vendor expects to be restored by 05:00 UTC", false, false, false),
+            (
+                "The vendor expects to be restored by 05:00 UTC",
+                false,
+                false,
+                false,
+            ),
             ("预计十分钟内恢复", false, true, false),
             ("Ben forgot to test it", false, false, true),
             ("人为错误", false, false, true),
             ("用户重试可以成功", false, false, false),
             ("We are looking at the upstream", false, false, false),
         ] {
-            assert_eq!(is_cause(clause, &causes) || is_part_of_a_cause(clause, &causes), cause, "cause: {clause}");
+            assert_eq!(
+                is_cause(clause, &causes) || is_part_of_a_cause(clause, &causes),
+                cause,
+                "cause: {clause}"
+            );
             let report = "503s. Vendor status page: service should be restored by 05:00 UTC.";
             assert_eq!(is_promise(clause, report), promise, "promise: {clause}");
             assert_eq!(is_blame(clause), blame, "blame: {clause}");
@@ -351,7 +504,10 @@ mod tests {
 
     #[test]
     fn r19_clauses_that_do_not_pass_go_alone() {
-        let kept = without("Some payments fail, db-7 is slow. Retries work.", holds_internals);
+        let kept = without(
+            "Some payments fail, db-7 is slow. Retries work.",
+            holds_internals,
+        );
         assert_eq!(kept, "Some payments fail, Retries work.");
         assert_eq!(without("db-7 is slow", holds_internals), "");
     }

@@ -31,7 +31,13 @@ fn both(row: &Value) -> [(&'static str, Played); 2] {
 
 #[test]
 fn five_proven_key_errors_on_payments_score_98() {
-    let days = ["2026-01-12", "2026-03-02", "2026-05-14", "2026-07-21", "2026-09-23"];
+    let days = [
+        "2026-01-12",
+        "2026-03-02",
+        "2026-05-14",
+        "2026-07-21",
+        "2026-09-23",
+    ];
     let memories: Vec<Value> = (1..)
         .zip(days)
         .map(|(number, day)| {
@@ -46,7 +52,10 @@ fn five_proven_key_errors_on_payments_score_98() {
             })
         })
         .collect();
-    let refs: Vec<&str> = memories.iter().filter_map(|row| row["id"].as_str()).collect();
+    let refs: Vec<&str> = memories
+        .iter()
+        .filter_map(|row| row["id"].as_str())
+        .collect();
     let row = json!({
         "service": "payments", "now": "2026-11-30T03:00:00Z",
         "report": "payments fails for about 8 % of charges since 02:10 UTC.\nTraceback: KeyError: 'amount' in charge handler",
@@ -60,13 +69,28 @@ fn five_proven_key_errors_on_payments_score_98() {
         },
     });
     for (engine, played) in both(&row) {
-        let first = played.analysis.hypotheses.first().expect("the proven cause is shown");
+        let first = played
+            .analysis
+            .hypotheses
+            .first()
+            .expect("the proven cause is shown");
         assert_eq!(first.score, Some(98), "{engine}: {:?}", first.arithmetic);
-        assert_eq!((first.record.worked, first.record.failed), (5, 0), "{engine}");
+        assert_eq!(
+            (first.record.worked, first.record.failed),
+            (5, 0),
+            "{engine}"
+        );
         assert_eq!(first.refs.len(), 5, "{engine}");
-        assert_eq!(played.analysis.memory.status, MemoryStatus::Proven, "{engine}");
+        assert_eq!(
+            played.analysis.memory.status,
+            MemoryStatus::Proven,
+            "{engine}"
+        );
         assert!(played.shown.contains("PROVEN 5x"), "{engine}");
-        assert!(!played.shown.contains("98%") && !played.shown.contains("98 %"), "{engine}: a score is no probability");
+        assert!(
+            !played.shown.contains("98%") && !played.shown.contains("98 %"),
+            "{engine}: a score is no probability"
+        );
     }
 }
 
@@ -108,15 +132,40 @@ fn the_gateway_comes_first_and_the_pool_is_contradicted_by_the_reports_own_words
     for (engine, played) in both(&row) {
         let hypotheses = &played.analysis.hypotheses;
         let first = hypotheses.first().expect("something is shown");
-        assert!(first.title.contains("gateway rate limit"), "{engine}: {:?}", first.title);
+        assert!(
+            first.title.contains("gateway rate limit"),
+            "{engine}: {:?}",
+            first.title
+        );
         assert_eq!(first.source, Source::Memory, "{engine}");
-        assert_eq!(first.refs.iter().map(|cited| cited.id.number()).collect::<Vec<_>>(), [12], "{engine}");
-        if let Some(pool) = hypotheses.iter().find(|hypothesis| hypothesis.title.contains("pool is exhausted")) {
-            let against = pool.contradicted_by.first().expect("the pool is contradicted");
-            assert!(against.quote.contains("DB pool at 30 %"), "{engine}: {:?}", against.quote);
+        assert_eq!(
+            first
+                .refs
+                .iter()
+                .map(|cited| cited.id.number())
+                .collect::<Vec<_>>(),
+            [12],
+            "{engine}"
+        );
+        if let Some(pool) = hypotheses
+            .iter()
+            .find(|hypothesis| hypothesis.title.contains("pool is exhausted"))
+        {
+            let against = pool
+                .contradicted_by
+                .first()
+                .expect("the pool is contradicted");
+            assert!(
+                against.quote.contains("DB pool at 30 %"),
+                "{engine}: {:?}",
+                against.quote
+            );
             assert!(pool.score <= Some(30), "{engine}: {:?}", pool.score);
         } else {
-            assert_eq!(engine, "rules", "the model's own cause is shown, contradicted");
+            assert_eq!(
+                engine, "rules",
+                "the model's own cause is shown, contradicted"
+            );
         }
     }
 }
@@ -140,16 +189,50 @@ fn a_service_without_history_gets_no_invented_component_names() {
         },
     });
     for (engine, played) in both(&row) {
-        for invented in ["SeatLockManager", "seat-lock", "redis-cluster", "seat_locks", "seat\\_locks", "seat-db", "INC-0003"] {
-            assert!(!played.shown.contains(invented), "{engine} shows {invented}");
+        for invented in [
+            "SeatLockManager",
+            "seat-lock",
+            "redis-cluster",
+            "seat_locks",
+            "seat\\_locks",
+            "seat-db",
+            "INC-0003",
+        ] {
+            assert!(
+                !played.shown.contains(invented),
+                "{engine} shows {invented}"
+            );
         }
-        assert_eq!(played.analysis.memory.status, MemoryStatus::NoMatch, "{engine}");
+        assert_eq!(
+            played.analysis.memory.status,
+            MemoryStatus::NoMatch,
+            "{engine}"
+        );
         // Whatever looks like a component's name is the service's own.
-        let said: Vec<&str> = played.analysis.hypotheses.iter().flat_map(|hypothesis| [hypothesis.title.as_str(), hypothesis.fix.as_str(), hypothesis.verify.as_str()]).collect();
+        let said: Vec<&str> = played
+            .analysis
+            .hypotheses
+            .iter()
+            .flat_map(|hypothesis| {
+                [
+                    hypothesis.title.as_str(),
+                    hypothesis.fix.as_str(),
+                    hypothesis.verify.as_str(),
+                ]
+            })
+            .collect();
         for word in said.iter().flat_map(|text| text.split_whitespace()) {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let component = ["-api", "-svc", "-service", "-worker", "-db", "-cache", "-proxy", "-queue", "-gateway"].iter().any(|end| word.ends_with(end));
-            assert!(!component || played.case.report.text.contains(word), "{engine} invents {word}");
+            let component = [
+                "-api", "-svc", "-service", "-worker", "-db", "-cache", "-proxy", "-queue",
+                "-gateway",
+            ]
+            .iter()
+            .any(|end| word.ends_with(end));
+            assert!(
+                !component || played.case.report.text.contains(word),
+                "{engine} invents {word}"
+            );
         }
     }
 }
@@ -172,13 +255,27 @@ fn a_claim_of_100_without_memory_is_at_most_30_and_nothing_like_this_is_said() {
     });
     for (engine, played) in both(&row) {
         for hypothesis in &played.analysis.hypotheses {
-            assert!(hypothesis.score <= Some(30), "{engine}: {:?}", hypothesis.score);
+            assert!(
+                hypothesis.score <= Some(30),
+                "{engine}: {:?}",
+                hypothesis.score
+            );
         }
         for idea in &played.analysis.general_ideas {
             assert!(idea.score <= Some(30), "{engine}: {:?}", idea.score);
         }
-        assert!(played.shown.contains("Nothing like this in memory"), "{engine}");
+        assert!(
+            played.shown.contains("Nothing like this in memory"),
+            "{engine}"
+        );
         assert!(!played.shown.contains("INC-0001"), "{engine}");
     }
-    assert_eq!(run(&row).analysis.hypotheses.first().and_then(|hypothesis| hypothesis.score), Some(30));
+    assert_eq!(
+        run(&row)
+            .analysis
+            .hypotheses
+            .first()
+            .and_then(|hypothesis| hypothesis.score),
+        Some(30)
+    );
 }

@@ -1,9 +1,12 @@
 //! Properties of the validation core over random cases and proposals.
 
 use crate::cases::model;
-use precedent::incident::proposal::{Proposal, ProposedHypothesis, ProposedRuledOut, ProposedStep, ProposedUpdate, Risk};
+use precedent::incident::proposal::{
+    Proposal, ProposedHypothesis, ProposedRuledOut, ProposedStep, ProposedUpdate, Risk,
+};
 use precedent::incident::{
-    FailureClass, FixAttempt, Grade, IncidentId, Locale, Memory, Outcome, PastIncident, Recalled, Registry, Report, Severity,
+    FailureClass, FixAttempt, Grade, IncidentId, Locale, Memory, Outcome, PastIncident, Recalled,
+    Registry, Report, Severity,
 };
 use precedent::present::{self, View};
 use precedent::validation::analysis::Audience;
@@ -15,7 +18,13 @@ const NOW: &str = "2026-11-30T06:00:00Z";
 const REPORT: &str = "ticket-mailer sends no mail since 04:10 UTC, about 12% of bookings.\n\
     ERROR SmtpRelay: 421 too many connections. Pool at 30 %. No release since Tuesday.\n积压约 3400 条消息，连接池使用率 30%。";
 /// Occurs in analogies and nowhere else.
-const INTERNALS: [&str; 5] = ["ZetaPoolKeeper", "zeta_lock_table", "zeta-relay-queue", "ZetaGate.open()", "/srv/zeta/keeper.yml"];
+const INTERNALS: [&str; 5] = [
+    "ZetaPoolKeeper",
+    "zeta_lock_table",
+    "zeta-relay-queue",
+    "ZetaGate.open()",
+    "/srv/zeta/keeper.yml",
+];
 const FIXES: [&str; 6] = [
     "Pause the campaign sender and restart ticket-mailer",
     "Restart ticket-mailer",
@@ -57,7 +66,18 @@ const SAID: [&str; 22] = [
     "删除 zeta_lock_table 并重启",
     "Campaign sender keeps SMTP connections open",
 ];
-const REFS: [&str; 10] = ["INC-0001", "#2", "3", "inc 4", "ＩＮＣ－５", "INC-0006", "INC-0099", "P1", "", "INC-0001 or so"];
+const REFS: [&str; 10] = [
+    "INC-0001",
+    "#2",
+    "3",
+    "inc 4",
+    "ＩＮＣ－５",
+    "INC-0006",
+    "INC-0099",
+    "P1",
+    "",
+    "INC-0001 or so",
+];
 
 fn said() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -70,45 +90,61 @@ fn said() -> impl Strategy<Value = String> {
 }
 
 fn refs() -> impl Strategy<Value = Vec<String>> {
-    prop::collection::vec(proptest::sample::select(&REFS[..]).prop_map(str::to_owned), 0..5)
+    prop::collection::vec(
+        proptest::sample::select(&REFS[..]).prop_map(str::to_owned),
+        0..5,
+    )
 }
 
 fn past(number: u32) -> impl Strategy<Value = Recalled> {
-    (0_usize..3, proptest::sample::select(&Outcome::ALL[..]), 0_i64..40, 0_usize..FIXES.len(), 0_usize..CAUSES.len(), any::<bool>(), 0_usize..CAUSES.len(), any::<bool>())
-        .prop_map(move |(place, outcome, weeks, fix, cause, dated, out, excluded)| {
-            let mut incident = PastIncident::new(IncidentId::new(number).expect("not zero"), "mail stops");
-            incident.error_signatures = vec!["SmtpRelay: 421 too many connections".into()];
-            incident.root_cause = CAUSES.get(cause).copied().unwrap_or_default().into();
-            let mut attempt = FixAttempt::new(FIXES.get(fix).copied().unwrap_or_default(), outcome);
-            if excluded {
-                incident.ruled_out = vec![CAUSES.get(out).copied().unwrap_or_default().into()];
-            }
-            if dated {
-                let started: jiff::Timestamp = "2025-12-01T00:00:00Z".parse().expect("a time");
-                let started = started + jiff::SignedDuration::from_hours(weeks * 7 * 24);
-                incident.started_at = Some(started);
-                incident.resolved_at = Some(started + jiff::SignedDuration::from_mins(40));
-            }
-            let grade = match place {
-                0 => Grade::DirectMatch,
-                1 => Grade::Analogy,
-                _ => Grade::Low,
-            };
-            if grade == Grade::DirectMatch {
-                incident.service = Some("ticket-mailer".into());
-            } else {
-                incident.service = Some("invoice-mailer".into());
-                attempt.fix = format!("{} after {}", attempt.fix, INTERNALS.join(" and "));
-                incident.root_cause = format!("{}: ZetaPoolKeeper", incident.root_cause);
-            }
-            incident.attempts = vec![attempt];
-            Recalled {
-                incident,
-                similarity: 0.8,
-                shares_signature: true,
-                grade,
-            }
-        })
+    (
+        0_usize..3,
+        proptest::sample::select(&Outcome::ALL[..]),
+        0_i64..40,
+        0_usize..FIXES.len(),
+        0_usize..CAUSES.len(),
+        any::<bool>(),
+        0_usize..CAUSES.len(),
+        any::<bool>(),
+    )
+        .prop_map(
+            move |(place, outcome, weeks, fix, cause, dated, out, excluded)| {
+                let mut incident =
+                    PastIncident::new(IncidentId::new(number).expect("not zero"), "mail stops");
+                incident.error_signatures = vec!["SmtpRelay: 421 too many connections".into()];
+                incident.root_cause = CAUSES.get(cause).copied().unwrap_or_default().into();
+                let mut attempt =
+                    FixAttempt::new(FIXES.get(fix).copied().unwrap_or_default(), outcome);
+                if excluded {
+                    incident.ruled_out = vec![CAUSES.get(out).copied().unwrap_or_default().into()];
+                }
+                if dated {
+                    let started: jiff::Timestamp = "2025-12-01T00:00:00Z".parse().expect("a time");
+                    let started = started + jiff::SignedDuration::from_hours(weeks * 7 * 24);
+                    incident.started_at = Some(started);
+                    incident.resolved_at = Some(started + jiff::SignedDuration::from_mins(40));
+                }
+                let grade = match place {
+                    0 => Grade::DirectMatch,
+                    1 => Grade::Analogy,
+                    _ => Grade::Low,
+                };
+                if grade == Grade::DirectMatch {
+                    incident.service = Some("ticket-mailer".into());
+                } else {
+                    incident.service = Some("invoice-mailer".into());
+                    attempt.fix = format!("{} after {}", attempt.fix, INTERNALS.join(" and "));
+                    incident.root_cause = format!("{}: ZetaPoolKeeper", incident.root_cause);
+                }
+                incident.attempts = vec![attempt];
+                Recalled {
+                    incident,
+                    similarity: 0.8,
+                    shares_signature: true,
+                    grade,
+                }
+            },
+        )
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -118,43 +154,82 @@ fn case() -> impl Strategy<Value = Case> {
         1 => Just(Memory::Disabled),
         1 => Just(Memory::Unavailable),
     ];
-    let attempt = (0_usize..FIXES.len(), proptest::sample::select(&Outcome::ALL[..]))
-        .prop_map(|(fix, outcome)| FixAttempt::new(FIXES.get(fix).copied().unwrap_or_default(), outcome));
-    (memory, prop::collection::vec(attempt, 0..2), any::<bool>()).prop_map(|(memory, attempts, zh)| Case {
-        now: NOW.parse().expect("a time"),
-        locale: if zh { Locale::Zh } else { Locale::En },
-        report: Report::from_text(REPORT),
-        service: Some("ticket-mailer".into()),
-        registry: Registry::default(),
-        severity: None,
-        severity_proposed: Severity::Sev2,
-        memory,
-        attempts,
-        incident: IncidentId::new(107),
-        failure_class: FailureClass::Saturation,
-        impact: None,
-        since: None,
-    })
+    let attempt = (
+        0_usize..FIXES.len(),
+        proptest::sample::select(&Outcome::ALL[..]),
+    )
+        .prop_map(|(fix, outcome)| {
+            FixAttempt::new(FIXES.get(fix).copied().unwrap_or_default(), outcome)
+        });
+    (memory, prop::collection::vec(attempt, 0..2), any::<bool>()).prop_map(
+        |(memory, attempts, zh)| Case {
+            now: NOW.parse().expect("a time"),
+            locale: if zh { Locale::Zh } else { Locale::En },
+            report: Report::from_text(REPORT),
+            service: Some("ticket-mailer".into()),
+            registry: Registry::default(),
+            severity: None,
+            severity_proposed: Severity::Sev2,
+            memory,
+            attempts,
+            incident: IncidentId::new(107),
+            failure_class: FailureClass::Saturation,
+            impact: None,
+            since: None,
+        },
+    )
 }
 
 fn hypothesis() -> impl Strategy<Value = ProposedHypothesis> {
-    (said(), refs(), prop::collection::vec(said(), 0..3), prop::collection::vec(said(), 0..2), proptest::option::of(0_u8..=100), said(), said(), proptest::sample::select(&REFS[..]))
-        .prop_map(|(title, memory_refs, evidence, contradicted_by, confidence, verify, fix, fix_ref)| ProposedHypothesis {
-            title,
-            source: "memory".into(),
-            memory_refs,
-            evidence,
-            contradicted_by,
-            confidence,
-            verify,
-            fix,
-            fix_ref: fix_ref.into(),
-        })
+    (
+        said(),
+        refs(),
+        prop::collection::vec(said(), 0..3),
+        prop::collection::vec(said(), 0..2),
+        proptest::option::of(0_u8..=100),
+        said(),
+        said(),
+        proptest::sample::select(&REFS[..]),
+    )
+        .prop_map(
+            |(title, memory_refs, evidence, contradicted_by, confidence, verify, fix, fix_ref)| {
+                ProposedHypothesis {
+                    title,
+                    source: "memory".into(),
+                    memory_refs,
+                    evidence,
+                    contradicted_by,
+                    confidence,
+                    verify,
+                    fix,
+                    fix_ref: fix_ref.into(),
+                }
+            },
+        )
 }
 
 fn step() -> impl Strategy<Value = ProposedStep> {
-    (said(), said(), proptest::option::of(proptest::sample::select(&[Risk::ReadOnly, Risk::Reversible, Risk::Risky, Risk::Destructive][..])), said(), said())
-        .prop_map(|(step, command, risk, expect, undo)| ProposedStep { step, command, risk, expect, undo })
+    (
+        said(),
+        said(),
+        proptest::option::of(proptest::sample::select(
+            &[
+                Risk::ReadOnly,
+                Risk::Reversible,
+                Risk::Risky,
+                Risk::Destructive,
+            ][..],
+        )),
+        said(),
+        said(),
+    )
+        .prop_map(|(step, command, risk, expect, undo)| ProposedStep {
+            step,
+            command,
+            risk,
+            expect,
+            undo,
+        })
 }
 
 fn proposal() -> impl Strategy<Value = Proposal> {
@@ -167,28 +242,39 @@ fn proposal() -> impl Strategy<Value = Proposal> {
         (said(), said(), said(), said(), said(), said()),
         prop::collection::vec(said(), 0..3),
     )
-        .prop_map(|(summary, hypotheses, next_steps, verdict_refs, ruled_out, update, safety_notes)| Proposal {
-            summary,
-            severity: Some(Severity::Sev3),
-            severity_reason: "some users".into(),
-            verdict_status: "proven".into(),
-            verdict_refs,
-            hypotheses,
-            next_steps,
-            ruled_out: ruled_out.into_iter().map(|(cause, memory_refs, reason)| ProposedRuledOut { cause, memory_refs, reason }).collect(),
-            update: ProposedUpdate {
-                impact: update.0,
-                since: update.1,
-                known: update.2,
-                not_confirmed: update.3,
-                doing: update.4,
-                needed: update.5,
-                ..ProposedUpdate::default()
+        .prop_map(
+            |(summary, hypotheses, next_steps, verdict_refs, ruled_out, update, safety_notes)| {
+                Proposal {
+                    summary,
+                    severity: Some(Severity::Sev3),
+                    severity_reason: "some users".into(),
+                    verdict_status: "proven".into(),
+                    verdict_refs,
+                    hypotheses,
+                    next_steps,
+                    ruled_out: ruled_out
+                        .into_iter()
+                        .map(|(cause, memory_refs, reason)| ProposedRuledOut {
+                            cause,
+                            memory_refs,
+                            reason,
+                        })
+                        .collect(),
+                    update: ProposedUpdate {
+                        impact: update.0,
+                        since: update.1,
+                        known: update.2,
+                        not_confirmed: update.3,
+                        doing: update.4,
+                        needed: update.5,
+                        ..ProposedUpdate::default()
+                    },
+                    safety_notes,
+                    cut_off: false,
+                    repaired: false,
+                }
             },
-            safety_notes,
-            cut_off: false,
-            repaired: false,
-        })
+        )
 }
 
 fn analysed(case: &Case, proposal: &Proposal) -> Analysis {
@@ -197,7 +283,12 @@ fn analysed(case: &Case, proposal: &Proposal) -> Analysis {
 
 /// Every word that is posted or printed.
 fn shown(case: &Case, analysis: &Analysis) -> String {
-    let mut view = View::new("mail stops", analysis.severity.severity, case.locale, case.now);
+    let mut view = View::new(
+        "mail stops",
+        analysis.severity.severity,
+        case.locale,
+        case.now,
+    );
     view.service = case.service.clone();
     let mut out = String::new();
     for audience in Audience::ALL {
@@ -215,7 +306,11 @@ fn shown(case: &Case, analysis: &Analysis) -> String {
 fn ids_in(text: &str) -> BTreeSet<u32> {
     text.match_indices("INC-")
         .filter_map(|(at, _)| {
-            let digits: String = text.get(at + 4..)?.chars().take_while(char::is_ascii_digit).collect();
+            let digits: String = text
+                .get(at + 4..)?
+                .chars()
+                .take_while(char::is_ascii_digit)
+                .collect();
             digits.parse().ok()
         })
         .collect()
