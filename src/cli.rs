@@ -7,18 +7,15 @@
 use crate::config::Config;
 use crate::incident::{Engine, Locale, Registry, Report, Severity, Status};
 use crate::jobs::remember::{self, ImportOptions};
-use crate::jobs::respond::{Models, Recollection, Reported, Responder};
-use crate::llm::Endpoint;
+use crate::jobs::respond::{Models, Recollection, Reported, Responder, redaction_key};
 use crate::memory;
 use crate::present::{self, View, say};
-use crate::response::redact::{self, Key};
+use crate::response::redact;
 use crate::response::triage::Said;
 use crate::store::Store;
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
-use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use std::hash::{BuildHasher, Hasher};
 use std::io::{Read as _, Write};
 use std::path::Path;
 
@@ -46,60 +43,27 @@ pub struct Analyze {
     pub locale: Option<Locale>,
 }
 
-/// The models of a configuration.
-///
-/// # Errors
-///
-/// Where the base URL is no address.
-pub fn models(config: &Config) -> anyhow::Result<Option<Models>> {
-    let Some(model) = &config.model else {
-        return Ok(None);
-    };
-    let endpoint = Endpoint::new(&model.base_url, model.api_key.clone(), model.timeout)
-        .context("the model's endpoint can't be used")?;
-    Ok(Some(Models {
-        endpoint,
-        triage: model.triage_model.clone().unwrap_or_else(|| model.model.clone()),
-        capable: model.capable_model.clone().unwrap_or_else(|| model.model.clone()),
-        main: model.model.clone(),
-        timeout: model.timeout,
-    }))
-}
-
-/// The key of placeholders for secrets: derived from the bot's token, so that a restart keeps equal
-/// secrets equal and nobody else can guess one back; of the process alone where there is no token.
-pub fn redaction_key(config: &Config) -> Key {
-    use sha2::{Digest, Sha256};
-    let mut hash = Sha256::new();
-    hash.update(b"precedent redaction 1");
-    match &config.discord {
-        Some(discord) => hash.update(discord.token.expose_secret().as_bytes()),
-        None => {
-            // The standard library's own per-process randomness.
-            for _ in 0..4 {
-                let state = std::collections::hash_map::RandomState::new();
-                let mut hasher = state.build_hasher();
-                hasher.write_u8(0);
-                hash.update(hasher.finish().to_le_bytes());
-            }
-        }
-    }
-    Key::new(hash.finalize().into())
-}
-
 /// Runs the stages on a file and prints what the bot would post.
 ///
 /// # Errors
 ///
 /// Where the file can't be read or the output not written. A database or model that fails is no
 /// error: the answer says so.
-pub async fn analyze(config: &Config, ask: &Analyze, out: &mut (impl Write + Send), log: &mut (impl Write + Send)) -> anyhow::Result<()> {
+pub async fn analyze(
+    config: &Config,
+    ask: &Analyze,
+    out: &mut (impl Write + Send),
+    log: &mut (impl Write + Send),
+) -> anyhow::Result<()> {
     let (text, cut) = read_report(&ask.file)?;
     if text.trim().is_empty() {
         bail!("The report is empty: give a file with text, or - to read standard input.");
     }
     if let Some(whole) = cut {
-        writeln!(log, "The report has {whole} bytes; the first {MOST_REPORT_BYTES} were read.")?;
+        writeln!(
+            log,
+            "The report has {whole} bytes; the first {MOST_REPORT_BYTES} were read."
+        )?;
     }
     let locale = ask.locale.unwrap_or_else(|| Locale::of_text(&text));
     let now = ask.now.unwrap_or_else(Timestamp::now);
@@ -117,10 +81,12 @@ pub async fn analyze(config: &Config, ask: &Analyze, out: &mut (impl Write + Sen
     let responder = Responder {
         memory: match (&store, ask.without_memory) {
             (_, true) => Recollection::Off,
-            (Some(store), false) => Recollection::On(memory::Sqlite::new(store.read_pool().clone())),
+            (Some(store), false) => {
+                Recollection::On(memory::Sqlite::new(store.read_pool().clone()))
+            }
             (None, false) => Recollection::Down,
         },
-        models: models(config)?,
+        models: Models::configured(config).context("the model's endpoint can't be used")?,
         redaction: redaction_key(config),
     };
     let reported = Reported {
@@ -167,7 +133,10 @@ pub async fn analyze(config: &Config, ask: &Analyze, out: &mut (impl Write + Sen
         });
         match (&proposed.engine, object.as_object_mut()) {
             (Engine::Fallback { reason }, Some(object)) => {
-                object.insert("engine_reason".into(), say::fallback_reason(locale, reason).into());
+                object.insert(
+                    "engine_reason".into(),
+                    say::fallback_reason(locale, reason).into(),
+                );
             }
             (Engine::Model { model, .. }, Some(object)) => {
                 object.insert("model".into(), model.clone().into());
@@ -188,12 +157,23 @@ pub async fn analyze(config: &Config, ask: &Analyze, out: &mut (impl Write + Sen
 fn read_report(file: &str) -> anyhow::Result<(String, Option<u64>)> {
     let mut bytes = Vec::new();
     let whole = if file == "-" {
-        std::io::stdin().lock().take(MOST_REPORT_BYTES + 1).read_to_end(&mut bytes).context("standard input can't be read")?;
+        std::io::stdin()
+            .lock()
+            .take(MOST_REPORT_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .context("standard input can't be read")?;
         bytes.len() as u64
     } else {
-        let mut opened = std::fs::File::open(Path::new(file)).with_context(|| format!("{file} can't be read"))?;
-        let whole = opened.metadata().with_context(|| format!("{file} can't be read"))?.len();
-        (&mut opened).take(MOST_REPORT_BYTES).read_to_end(&mut bytes).with_context(|| format!("{file} can't be read"))?;
+        let mut opened = std::fs::File::open(Path::new(file))
+            .with_context(|| format!("{file} can't be read"))?;
+        let whole = opened
+            .metadata()
+            .with_context(|| format!("{file} can't be read"))?
+            .len();
+        (&mut opened)
+            .take(MOST_REPORT_BYTES)
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("{file} can't be read"))?;
         whole
     };
     let most = usize::try_from(MOST_REPORT_BYTES).unwrap_or(usize::MAX);
@@ -208,7 +188,13 @@ fn read_report(file: &str) -> anyhow::Result<(String, Option<u64>)> {
 /// # Errors
 ///
 /// Where the file or the database can't be read or written, or `strict` found a bad line.
-pub async fn import(config: &Config, file: &str, guild: &str, strict: bool, log: &mut (impl Write + Send)) -> anyhow::Result<()> {
+pub async fn import(
+    config: &Config,
+    file: &str,
+    guild: &str,
+    strict: bool,
+    log: &mut (impl Write + Send),
+) -> anyhow::Result<()> {
     let opened = std::fs::File::open(file).with_context(|| format!("{file} can't be read"))?;
     let store = Store::open(&config.database_url).await?;
     let key = redaction_key(config);
@@ -218,9 +204,15 @@ pub async fn import(config: &Config, file: &str, guild: &str, strict: bool, log:
         redact: &redact,
         strict,
     };
-    let report = remember::import(&store, guild, std::io::BufReader::new(opened), options, |so_far| {
-        tracing::info!(stored = so_far.added + so_far.replaced, "importing");
-    })
+    let report = remember::import(
+        &store,
+        guild,
+        std::io::BufReader::new(opened),
+        options,
+        |so_far| {
+            tracing::info!(stored = so_far.added + so_far.replaced, "importing");
+        },
+    )
     .await?;
     store.close().await;
     for (line, reason) in &report.failures {
@@ -229,7 +221,11 @@ pub async fn import(config: &Config, file: &str, guild: &str, strict: bool, log:
     for (key, lines) in &report.unknown_keys {
         writeln!(log, "unknown key {key:?} on {lines} lines: ignored")?;
     }
-    writeln!(log, "{} added, {} replaced, {} not imported (guild {guild}).", report.added, report.replaced, report.failed)?;
+    writeln!(
+        log,
+        "{} added, {} replaced, {} not imported (guild {guild}).",
+        report.added, report.replaced, report.failed
+    )?;
     if report.refused {
         bail!("Nothing was imported, because --strict was given and a line is bad.");
     }
@@ -244,15 +240,25 @@ pub async fn import(config: &Config, file: &str, guild: &str, strict: bool, log:
 /// # Errors
 ///
 /// Where the file or the database can't be read or written.
-pub async fn export(config: &Config, file: &str, guild: &str, out: &mut (impl Write + Send), log: &mut (impl Write + Send)) -> anyhow::Result<()> {
+pub async fn export(
+    config: &Config,
+    file: &str,
+    guild: &str,
+    out: &mut (impl Write + Send),
+    log: &mut (impl Write + Send),
+) -> anyhow::Result<()> {
     let store = Store::open(&config.database_url).await?;
     let whose = remember::Whose::Operator(guild);
     let written = if file == "-" {
         remember::export(&store, whose, out).await?
     } else {
-        let mut writer = std::io::BufWriter::new(std::fs::File::create(file).with_context(|| format!("{file} can't be written"))?);
+        let mut writer = std::io::BufWriter::new(
+            std::fs::File::create(file).with_context(|| format!("{file} can't be written"))?,
+        );
         let written = remember::export(&store, whose, &mut writer).await?;
-        writer.flush().with_context(|| format!("{file} can't be written"))?;
+        writer
+            .flush()
+            .with_context(|| format!("{file} can't be written"))?;
         written
     };
     store.close().await;

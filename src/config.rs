@@ -122,7 +122,10 @@ impl Config {
     ///
     /// Every fault at once.
     pub fn from_env() -> Result<Self, Faults> {
-        Self::read(|name| std::env::var(name).ok(), |path| std::fs::read_to_string(path).ok())
+        Self::read(
+            |name| std::env::var(name).ok(),
+            |path| std::fs::read_to_string(path).ok(),
+        )
     }
 
     /// From any source of variables and files.
@@ -130,18 +133,30 @@ impl Config {
     /// # Errors
     ///
     /// Every fault at once.
-    pub fn read(variable: impl Fn(&str) -> Option<String>, file: impl Fn(&str) -> Option<String>) -> Result<Self, Faults> {
+    pub fn read(
+        variable: impl Fn(&str) -> Option<String>,
+        file: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Faults> {
         let mut faults: Vec<Fault> = Vec::new();
-        let set = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let set = |name: &str| {
+            variable(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
+        };
         let mut secret = |name: &str| -> Option<SecretString> {
             if let Some(value) = set(name) {
                 return Some(SecretString::from(value));
             }
             let path = set(&format!("{name}_FILE"))?;
-            match file(&path).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()) {
+            match file(&path)
+                .map(|text| text.trim().to_owned())
+                .filter(|text| !text.is_empty())
+            {
                 Some(text) => Some(SecretString::from(text)),
                 None => {
-                    faults.push(Fault(format!("{name}_FILE names a file that can't be read or is empty.")));
+                    faults.push(Fault(format!(
+                        "{name}_FILE names a file that can't be read or is empty."
+                    )));
                     None
                 }
             }
@@ -154,39 +169,62 @@ impl Config {
                 None => default,
                 Some(Ok(value)) if (least..=most).contains(&value) => value,
                 Some(_) => {
-                    faults.push(Fault(format!("{name} must be a whole number from {least} to {most}.")));
+                    faults.push(Fault(format!(
+                        "{name} must be a whole number from {least} to {most}."
+                    )));
                     default
                 }
             }
         };
         let timeout = number("LLM_TIMEOUT_SECONDS", 60, 1, 600);
         let defaults = Limits::default();
-        let mut limit = |name: &str, default: u32| u32::try_from(number(name, u64::from(default), 1, 100_000)).unwrap_or(default);
+        let mut limit = |name: &str, default: u32| {
+            u32::try_from(number(name, u64::from(default), 1, 100_000)).unwrap_or(default)
+        };
         let limits = Limits {
-            analyses_per_person_hour: limit("LIMIT_ANALYSES_PER_PERSON_HOUR", defaults.analyses_per_person_hour),
-            analyses_per_guild_hour: limit("LIMIT_ANALYSES_PER_GUILD_HOUR", defaults.analyses_per_guild_hour),
-            model_calls_per_guild_hour: limit("LIMIT_MODEL_CALLS_PER_GUILD_HOUR", defaults.model_calls_per_guild_hour),
+            analyses_per_person_hour: limit(
+                "LIMIT_ANALYSES_PER_PERSON_HOUR",
+                defaults.analyses_per_person_hour,
+            ),
+            analyses_per_guild_hour: limit(
+                "LIMIT_ANALYSES_PER_GUILD_HOUR",
+                defaults.analyses_per_guild_hour,
+            ),
+            model_calls_per_guild_hour: limit(
+                "LIMIT_MODEL_CALLS_PER_GUILD_HOUR",
+                defaults.model_calls_per_guild_hour,
+            ),
         };
 
         let guild = match set("DISCORD_GUILD_ID").map(|value| value.parse::<u64>()) {
             None => None,
             Some(Ok(id)) if id > 0 => Some(id),
             Some(_) => {
-                faults.push(Fault("DISCORD_GUILD_ID must be the number of a server, such as 81384788765712384.".into()));
+                faults.push(Fault(
+                    "DISCORD_GUILD_ID must be the number of a server, such as 81384788765712384."
+                        .into(),
+                ));
                 None
             }
         };
         let mut url = |name: &str| -> Option<String> {
             let value = set(name)?;
-            let parsed = reqwest::Url::parse(&value).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+            let parsed = reqwest::Url::parse(&value)
+                .ok()
+                .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
             if parsed.is_none() {
-                faults.push(Fault(format!("{name} must be an address that begins with http:// or https://.")));
+                faults.push(Fault(format!(
+                    "{name} must be an address that begins with http:// or https://."
+                )));
             }
             Some(value.trim_end_matches('/').to_owned())
         };
         let api_url = url("DISCORD_API_URL");
         let base_url = url("LLM_BASE_URL");
-        let mut switch = |name: &str, default: bool| match set(name).map(|value| value.to_ascii_lowercase()).as_deref() {
+        let mut switch = |name: &str, default: bool| match set(name)
+            .map(|value| value.to_ascii_lowercase())
+            .as_deref()
+        {
             None => default,
             Some("1" | "true" | "yes" | "on") => true,
             Some("0" | "false" | "no" | "off") => false,
@@ -205,8 +243,13 @@ impl Config {
             }
         };
         let database_url = set("DATABASE_URL").unwrap_or_else(|| DEFAULT_DATABASE_URL.to_owned());
-        if !["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| database_url.starts_with(scheme)) {
-            faults.push(Fault("DATABASE_URL must begin with sqlite: or postgres://.".into()));
+        if !["sqlite:", "postgres://", "postgresql://"]
+            .iter()
+            .any(|scheme| database_url.starts_with(scheme))
+        {
+            faults.push(Fault(
+                "DATABASE_URL must begin with sqlite: or postgres://.".into(),
+            ));
         }
         let model = (api_key.is_some() || base_url.is_some()).then(|| ModelConfig {
             base_url: base_url.unwrap_or_else(|| DEFAULT_LLM_BASE_URL.to_owned()),
@@ -219,7 +262,9 @@ impl Config {
         if let Some(token) = &token
             && token.expose_secret().chars().any(char::is_whitespace)
         {
-            faults.push(Fault("DISCORD_TOKEN holds white space: paste the token alone, without \"Bot \".".into()));
+            faults.push(Fault(
+                "DISCORD_TOKEN holds white space: paste the token alone, without \"Bot \".".into(),
+            ));
         }
         if !faults.is_empty() {
             return Err(Faults(faults));
@@ -236,15 +281,25 @@ impl Config {
             limits,
             log: LogConfig {
                 json,
-                filter: set("RUST_LOG").unwrap_or_else(|| "info,serenity=warn,sqlx=warn,riverqueue=warn".to_owned()),
+                filter: set("RUST_LOG")
+                    .unwrap_or_else(|| "info,sqlx=warn,riverqueue=warn".to_owned()),
             },
         })
     }
 
     /// The guild that the command line works on, as it is stored: `DISCORD_GUILD_ID`, else `local`.
     pub fn guild_key(&self) -> String {
-        self.guild.map_or_else(|| "local".to_owned(), |id| id.to_string())
+        self.guild
+            .map_or_else(|| "local".to_owned(), |id| id.to_string())
     }
+}
+
+/// The named step at which a test wants this process to pause, and the file that says it does.
+#[cfg(debug_assertions)]
+pub fn pause() -> Option<(String, String)> {
+    let value = std::env::var("PRECEDENT_PAUSE").ok()?;
+    let (name, path) = value.split_once('=')?;
+    Some((name.to_owned(), path.to_owned()))
 }
 
 #[cfg(test)]
@@ -287,10 +342,19 @@ mod tests {
 
     #[test]
     fn a_key_alone_or_a_base_url_alone_configures_a_model() {
-        let by_key = read(&[("GROQ_API_KEY", "k")]).expect("fine").model.expect("a model");
+        let by_key = read(&[("GROQ_API_KEY", "k")])
+            .expect("fine")
+            .model
+            .expect("a model");
         assert_eq!(by_key.base_url, DEFAULT_LLM_BASE_URL);
         assert_eq!(by_key.model, DEFAULT_LLM_MODEL);
-        let by_url = read(&[("LLM_BASE_URL", "http://127.0.0.1:1/v1/"), ("LLM_MODEL", "m")]).expect("fine").model.expect("a model");
+        let by_url = read(&[
+            ("LLM_BASE_URL", "http://127.0.0.1:1/v1/"),
+            ("LLM_MODEL", "m"),
+        ])
+        .expect("fine")
+        .model
+        .expect("a model");
         assert_eq!(by_url.base_url, "http://127.0.0.1:1/v1");
         assert!(by_url.api_key.is_none());
     }
@@ -298,7 +362,13 @@ mod tests {
     #[test]
     fn secrets_come_from_files_too_and_never_print() {
         let config = read(&[("DISCORD_TOKEN_FILE", "/run/secrets/token")]).expect("fine");
-        assert_eq!(config.discord.as_ref().map(|discord| discord.token.expose_secret()), Some("from-file"));
+        assert_eq!(
+            config
+                .discord
+                .as_ref()
+                .map(|discord| discord.token.expose_secret()),
+            Some("from-file")
+        );
         assert!(!format!("{config:?}").contains("from-file"));
         assert!(read(&[("LLM_API_KEY_FILE", "/nowhere")]).is_err());
     }

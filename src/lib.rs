@@ -1,8 +1,10 @@
 //! Precedent: a report is redacted, triaged, the past recalled and graded, the incident routed,
 //! analysed, the proposal validated, the result presented.
 
+pub mod app;
 pub mod cli;
 pub mod config;
+pub mod discord;
 pub mod incident;
 pub mod jobs;
 pub mod llm;

@@ -1,6 +1,7 @@
 //! The program: configuration, telemetry, then the command.
 
 use clap::{Parser, Subcommand};
+use precedent::app::{self, App};
 use precedent::cli::{self, Analyze};
 use precedent::config::Config;
 use precedent::incident::{Locale, Severity};
@@ -47,6 +48,8 @@ enum Command {
         #[arg(long, value_name = "TIME")]
         now: Option<jiff::Timestamp>,
     },
+    /// Say whether configuration, database, commands, token, intents and model are in order
+    Check,
     /// What the team remembers
     Memory {
         #[command(subcommand)]
@@ -77,6 +80,9 @@ enum MemoryCommand {
     },
 }
 
+/// How long jobs may go on after the signal; what is not done goes on at the next start.
+const SHUTDOWN_PATIENCE: std::time::Duration = std::time::Duration::from_secs(8);
+
 fn severity(text: &str) -> Result<Severity, String> {
     Severity::parse(text).ok_or_else(|| "one of SEV1, SEV2, SEV3, SEV4".to_owned())
 }
@@ -99,8 +105,11 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    telemetry::start(&config.log);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    telemetry::start(&config.log, precedent::discord::LOG_DIRECTIVES);
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = writeln!(stderr, "The process can't start its threads: {error}");
@@ -120,7 +129,19 @@ async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
     let (mut out, mut log) = (std::io::stdout(), std::io::stderr());
     let guild_or_default = |guild: Option<String>| guild.unwrap_or_else(|| config.guild_key());
     match arguments.command {
-        None => anyhow::bail!("DISCORD_TOKEN is not set. Set it and start again; `precedent --help` lists what works without."),
+        None => serve(config).await,
+        Some(Command::Check) => {
+            let fine = app::check(config, &mut |fine, text| {
+                let mark = if fine { "ok  " } else { "FAIL" };
+                let _ = writeln!(out, "{mark} {text}");
+            })
+            .await;
+            if fine {
+                Ok(())
+            } else {
+                anyhow::bail!("Something is not in order.")
+            }
+        }
         Some(Command::Analyze {
             file,
             service,
@@ -144,10 +165,39 @@ async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
             cli::analyze(config, &ask, &mut out, &mut log).await
         }
         Some(Command::Memory {
-            command: MemoryCommand::Import { file, guild, strict },
+            command:
+                MemoryCommand::Import {
+                    file,
+                    guild,
+                    strict,
+                },
         }) => cli::import(config, &file, &guild_or_default(guild), strict, &mut log).await,
         Some(Command::Memory {
             command: MemoryCommand::Export { file, guild },
         }) => cli::export(config, &file, &guild_or_default(guild), &mut out, &mut log).await,
+    }
+}
+
+/// Runs the bot until it is told to stop (Ctrl-C, SIGTERM) or gives up.
+async fn serve(config: &Config) -> anyhow::Result<()> {
+    let mut app = App::start(config).await?;
+    tracing::info!(model = config.model.is_some(), "Precedent runs");
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    let gave_up = tokio::select! {
+        gave_up = app.gave_up() => Some(gave_up),
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted?;
+            None
+        }
+        _ = terminate.recv() => None,
+    };
+    match gave_up {
+        Some(Err(error)) => Err(error.into()),
+        Some(Ok(())) => anyhow::bail!("The gateway ended without a reason."),
+        None => {
+            tracing::info!("stopping");
+            app.stop(SHUTDOWN_PATIENCE).await;
+            Ok(())
+        }
     }
 }

@@ -8,9 +8,18 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 use tracing_subscriber::prelude::*;
 
-/// Starts logging for the process. Does nothing where it was started before.
-pub fn start(config: &LogConfig) {
-    let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
+/// Starts logging for the process. Does nothing where it was started before. `always` are filter
+/// directives that no configuration may loosen: below them a library writes what people said.
+pub fn start(config: &LogConfig, always: &[&str]) {
+    let held = |filter: &str| {
+        let all: Vec<&str> = std::iter::once(filter)
+            .chain(always.iter().copied())
+            .collect();
+        EnvFilter::try_new(all.join(","))
+    };
+    let filter = held(&config.filter)
+        .or_else(|_| held("info"))
+        .unwrap_or_else(|_| EnvFilter::new("info"));
     let started = if config.json {
         tracing_subscriber::registry()
             .with(filter)

@@ -8,6 +8,7 @@
 
 use super::words::{fold, is_cjk};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// Suffixes that name an environment.
 pub const ENVIRONMENTS: &[&str] = &[
@@ -80,36 +81,7 @@ impl Registry {
 
     /// The canonical name of what a person or record calls a service: exact, alias, normalised.
     pub fn resolve(&self, name: &str) -> Option<&str> {
-        let wanted = name.trim();
-        if wanted.is_empty() {
-            return None;
-        }
-        let exact = |service: &&Service| {
-            service.name == wanted || service.aliases.iter().any(|alias| alias == wanted)
-        };
-        if let Some(service) = self.services.iter().find(exact) {
-            return Some(&service.name);
-        }
-        // A name that is registered with its environment stays apart from the bare one.
-        for key_of in [separators_folded, key] {
-            let wanted_key = key_of(wanted);
-            if wanted_key.is_empty() {
-                return None;
-            }
-            let found = self.services.iter().find(|service| {
-                let apart = environment_of(wanted).is_some_and(|environment| {
-                    service.environments_apart.iter().any(|e| e == environment)
-                });
-                !apart
-                    && std::iter::once(&service.name)
-                        .chain(&service.aliases)
-                        .any(|known| key_of(known) == wanted_key)
-            });
-            if let Some(service) = found {
-                return Some(&service.name);
-            }
-        }
-        None
+        Index::of(self).resolve(name)
     }
 
     /// The canonical name for the record: resolved where it is registered, else as it was written.
@@ -140,6 +112,7 @@ impl Registry {
             .map(|chunk| chunk.trim_matches(['-', '_', '.']))
             .filter(|chunk| !chunk.is_empty())
             .collect();
+        let index = Index::of(self);
         let mut found: Vec<&str> = Vec::new();
         let mut add = |name| {
             if !found.contains(&name) {
@@ -152,7 +125,11 @@ impl Registry {
                     continue;
                 };
                 let spelled = window.join("-");
-                if let Some(name) = self.resolve_spelling(&spelled) {
+                // Too short a word is no name unless it is registered as it stands.
+                if spelled.chars().count() < 3 {
+                    continue;
+                }
+                if let Some(name) = index.resolve(&spelled) {
                     add(name);
                     break;
                 }
@@ -168,13 +145,61 @@ impl Registry {
         }
         found
     }
+}
 
-    fn resolve_spelling(&self, spelled: &str) -> Option<&str> {
-        // Too short a word is no name unless it is registered as it stands.
-        if spelled.chars().count() < 3 {
-            return None;
+/// The names of a registry, each normalised once: a report holds many words to be looked up.
+struct Index<'r> {
+    exact: HashMap<&'r str, &'r Service>,
+    separators: HashMap<String, Vec<&'r Service>>,
+    keys: HashMap<String, Vec<&'r Service>>,
+}
+
+impl<'r> Index<'r> {
+    fn of(registry: &'r Registry) -> Self {
+        let mut index = Self {
+            exact: HashMap::new(),
+            separators: HashMap::new(),
+            keys: HashMap::new(),
+        };
+        for service in &registry.services {
+            for name in std::iter::once(&service.name).chain(&service.aliases) {
+                index.exact.entry(name).or_insert(service);
+                for (map, key) in [
+                    (&mut index.separators, separators_folded(name)),
+                    (&mut index.keys, key(name)),
+                ] {
+                    map.entry(key).or_default().push(service);
+                }
+            }
         }
-        self.resolve(spelled)
+        index
+    }
+
+    fn resolve(&self, name: &str) -> Option<&'r str> {
+        let wanted = name.trim();
+        if let Some(service) = self.exact.get(wanted) {
+            return Some(&service.name);
+        }
+        // A name that is registered with its environment stays apart from the bare one.
+        let environment = environment_of(wanted);
+        let merges = |service: &&&Service| {
+            !environment.is_some_and(|environment| {
+                service
+                    .environments_apart
+                    .iter()
+                    .any(|apart| apart == environment)
+            })
+        };
+        for (map, key) in [
+            (&self.separators, separators_folded(wanted)),
+            (&self.keys, key(wanted)),
+        ] {
+            let found = map.get(&key).filter(|_| !key.is_empty());
+            if let Some(service) = found.and_then(|services| services.iter().find(merges)) {
+                return Some(&service.name);
+            }
+        }
+        None
     }
 }
 

@@ -1,6 +1,15 @@
 //! Durable work: the stages of a response, what fills memory, and the queue that outlives the
 //! process.
 
+pub mod analyze;
+pub mod clicks;
+pub mod commands;
+pub mod duty;
+pub mod intake;
+pub mod limits;
+pub mod pause;
 pub mod queue;
 pub mod remember;
 pub mod respond;
+pub mod talk;
+pub mod work;

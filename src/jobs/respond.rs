@@ -4,12 +4,16 @@
 //! The command line and the bot run the same stages; only the bot posts between them. Each stage
 //! that needs a model or memory has an answer without it, and says so (R23).
 
-use crate::incident::proposal::Proposal;
-use crate::incident::{Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report, Route, Severity, Tier};
+use crate::config::Config;
+use crate::incident::proposal::{Proposal, ProposedAnswer};
+use crate::incident::{
+    Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report,
+    Route, Severity, Tier,
+};
 use crate::llm::{self, Endpoint, LlmError, Question, Task};
 use crate::memory;
 use crate::response::fallback::{self, FallbackInput};
-use crate::response::prompt::{self, AnalysisInput, Prompt, Shrink};
+use crate::response::prompt::{self, AnalysisInput, FollowUpInput, Prompt, Shrink};
 use crate::response::recall::RecallQuery;
 use crate::response::redact::{self, Key};
 use crate::response::triage::{self, Said, Triage};
@@ -18,6 +22,8 @@ use crate::store::Measures;
 use crate::validation::analysis::CheckedTriage;
 use crate::validation::{self, Analysis, Case, reading};
 use jiff::Timestamp;
+use secrecy::ExposeSecret;
+use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, Instant};
 
 /// The models that may be asked.
@@ -36,6 +42,25 @@ pub struct Models {
 }
 
 impl Models {
+    /// The models of a configuration; `None` where none is configured.
+    ///
+    /// # Errors
+    ///
+    /// Where the base URL is no address.
+    pub fn configured(config: &Config) -> Result<Option<Self>, LlmError> {
+        let Some(model) = &config.model else {
+            return Ok(None);
+        };
+        let or_main = |name: &Option<String>| name.clone().unwrap_or_else(|| model.model.clone());
+        Ok(Some(Self {
+            endpoint: Endpoint::new(&model.base_url, model.api_key.clone(), model.timeout)?,
+            triage: or_main(&model.triage_model),
+            capable: or_main(&model.capable_model),
+            main: model.model.clone(),
+            timeout: model.timeout,
+        }))
+    }
+
     /// Longest time for all calls of one analysis: one and a half times that of a call (R23).
     pub fn budget(&self) -> Duration {
         self.timeout.mul_f64(1.5)
@@ -123,7 +148,7 @@ pub struct Proposed {
 impl Responder {
     /// Redacts every text of a report (R22): the one point at the entrance.
     pub fn redact(&self, report: Report) -> Report {
-        let clean = |text: &str| redact::redact(text, &self.redaction).text;
+        let clean = |text: &str| self.redact_text(text);
         Report {
             text: clean(&report.text),
             attachments: report
@@ -144,6 +169,11 @@ impl Responder {
                 })
                 .collect(),
         }
+    }
+
+    /// Redacts one text (R22).
+    pub fn redact_text(&self, text: &str) -> String {
+        redact::redact(text, &self.redaction).text
     }
 
     /// Heuristic triage and the first recall: no model, a few milliseconds.
@@ -221,7 +251,10 @@ impl Responder {
                 }
             }
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "memory is unavailable for this analysis");
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "memory is unavailable for this analysis"
+                );
                 Memory::Unavailable
             }
         };
@@ -238,9 +271,26 @@ impl Responder {
             asked.push(&models.main);
         }
         for model in asked {
-            let prompt = prompt::triage(&read.case.report, &read.case.registry, read.case.locale, Shrink::No);
-            let budget = models.timeout.min(deadline.saturating_duration_since(Instant::now()));
-            match self.ask(models, model, Task::Triage, prompt, budget, &mut read.measures).await {
+            let prompt = prompt::triage(
+                &read.case.report,
+                &read.case.registry,
+                read.case.locale,
+                Shrink::No,
+            );
+            let budget = models
+                .timeout
+                .min(deadline.saturating_duration_since(Instant::now()));
+            match self
+                .ask(
+                    models,
+                    model,
+                    Task::Triage,
+                    prompt,
+                    budget,
+                    &mut read.measures,
+                )
+                .await
+            {
                 Ok(answer) => {
                     if let Ok(proposed) = reading::triage(&answer.text, answer.cut_off) {
                         let checked = validation::triage(&read.case, &read.title, &proposed);
@@ -304,7 +354,13 @@ impl Responder {
         }
     }
 
-    async fn ask_analysis(&self, models: &Models, read: &mut Read, route: &Route, deadline: Instant) -> Result<(Proposal, String), FallbackReason> {
+    async fn ask_analysis(
+        &self,
+        models: &Models,
+        read: &mut Read,
+        route: &Route,
+        deadline: Instant,
+    ) -> Result<(Proposal, String), FallbackReason> {
         let mut asked = vec![models.of(route.tier).to_owned()];
         if models.main != models.of(route.tier) {
             asked.push(models.main.clone());
@@ -335,18 +391,39 @@ impl Responder {
                     shrink,
                 );
                 if let Some(why) = &unreadable {
-                    prompt.system.push_str("\nYour last answer could not be read: ");
+                    prompt
+                        .system
+                        .push_str("\nYour last answer could not be read: ");
                     prompt.system.push_str(why);
-                    prompt.system.push_str(". Answer with one JSON object and nothing else.");
+                    prompt
+                        .system
+                        .push_str(". Answer with one JSON object and nothing else.");
                 }
                 let budget = models.timeout.min(left);
-                match self.ask(models, &model, Task::Analysis, prompt, budget, &mut read.measures).await {
+                match self
+                    .ask(
+                        models,
+                        &model,
+                        Task::Analysis,
+                        prompt,
+                        budget,
+                        &mut read.measures,
+                    )
+                    .await
+                {
                     Ok(answer) => match reading::analysis(&answer.text, answer.cut_off) {
                         Ok(proposal) => return Ok((proposal, model)),
                         Err(why) => {
-                            last = if answer.cut_off { FallbackReason::CutOff } else { FallbackReason::Unreadable };
+                            last = if answer.cut_off {
+                                FallbackReason::CutOff
+                            } else {
+                                FallbackReason::Unreadable
+                            };
                             // One more try with the reason, while there is time for a whole one.
-                            if unreadable.is_some() || deadline.saturating_duration_since(Instant::now()) < models.timeout / 3 {
+                            if unreadable.is_some()
+                                || deadline.saturating_duration_since(Instant::now())
+                                    < models.timeout / 3
+                            {
                                 break;
                             }
                             unreadable = Some(why.to_string());
@@ -372,7 +449,15 @@ impl Responder {
     }
 
     /// One question; the answer leaves redacted (R22: again at the exit).
-    async fn ask(&self, models: &Models, model: &str, task: Task, prompt: Prompt, budget: Duration, measures: &mut Measures) -> Result<llm::Answer, LlmError> {
+    async fn ask(
+        &self,
+        models: &Models,
+        model: &str,
+        task: Task,
+        prompt: Prompt,
+        budget: Duration,
+        measures: &mut Measures,
+    ) -> Result<llm::Answer, LlmError> {
         let question = Question {
             task,
             model: model.to_owned(),
@@ -383,7 +468,8 @@ impl Responder {
         };
         measures.calls += 1;
         let mut answer = models.endpoint.ask(&question, budget).await?;
-        measures.prompt_tokens += u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
+        measures.prompt_tokens +=
+            u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
         measures.completion_tokens += u64::from(answer.completion_tokens.unwrap_or(0));
         answer.text = redact::redact(&answer.text, &self.redaction).text;
         Ok(answer)
@@ -411,10 +497,109 @@ impl Responder {
         }
     }
 
+    /// Answers a question about an incident; the rule-based engine where no model does (R23).
+    pub async fn answer(
+        &self,
+        read: &mut Read,
+        question: &str,
+        shown: &[String],
+        deadline: Instant,
+        over_limit: Option<u64>,
+    ) -> validation::Answer {
+        let (proposed, engine) = match self
+            .ask_question(read, question, shown, deadline, over_limit)
+            .await
+        {
+            Ok((proposed, engine)) => (proposed, engine),
+            Err(reason) => (
+                fallback::answer(
+                    question,
+                    &read.case.report,
+                    &read.case.memory,
+                    read.case.locale,
+                ),
+                Engine::Fallback { reason },
+            ),
+        };
+        validation::answer(&read.case, &proposed, engine)
+    }
+
+    async fn ask_question(
+        &self,
+        read: &mut Read,
+        question: &str,
+        shown: &[String],
+        deadline: Instant,
+        over_limit: Option<u64>,
+    ) -> Result<(ProposedAnswer, Engine), FallbackReason> {
+        let Some(models) = self.models.clone() else {
+            return Err(FallbackReason::NotConfigured);
+        };
+        if let Some(seconds) = over_limit {
+            return Err(FallbackReason::Budget {
+                retry_after_seconds: seconds,
+            });
+        }
+        let mut shrink = Shrink::No;
+        loop {
+            let prompt = prompt::follow_up(
+                &FollowUpInput {
+                    question,
+                    report: &read.case.report,
+                    service: read.case.service.as_deref(),
+                    shown,
+                    memory: &read.case.memory,
+                    locale: read.case.locale,
+                    now: read.case.now,
+                },
+                shrink,
+            );
+            let budget = models
+                .timeout
+                .min(deadline.saturating_duration_since(Instant::now()));
+            let model = models.main.clone();
+            match self
+                .ask(
+                    &models,
+                    &model,
+                    Task::FollowUp,
+                    prompt,
+                    budget,
+                    &mut read.measures,
+                )
+                .await
+            {
+                Ok(answer) => {
+                    let proposed =
+                        reading::follow_up(&answer.text, answer.cut_off).map_err(|_| {
+                            if answer.cut_off {
+                                FallbackReason::CutOff
+                            } else {
+                                FallbackReason::Unreadable
+                            }
+                        })?;
+                    return Ok((
+                        proposed,
+                        Engine::Model {
+                            model,
+                            tier: Tier::Fast,
+                        },
+                    ));
+                }
+                Err(error @ LlmError::TooLarge { .. }) => match shrink.smaller() {
+                    Some(smaller) => shrink = smaller,
+                    None => return Err(reason_of(&error)),
+                },
+                Err(error) => return Err(reason_of(&error)),
+            }
+        }
+    }
+
     /// What may be shown.
     pub fn validate(&self, read: &mut Read, proposed: &Proposed) -> Analysis {
         let started = Instant::now();
-        let analysis = validation::analysis(&read.case, &proposed.proposal, proposed.engine.clone());
+        let analysis =
+            validation::analysis(&read.case, &proposed.proposal, proposed.engine.clone());
         took(&mut read.measures, "validate", started);
         analysis
     }
@@ -438,6 +623,26 @@ impl Read {
     }
 }
 
+/// The key of placeholders for secrets: derived from the bot's token, so that a restart keeps equal
+/// secrets equal and nobody else can guess one back; of the process alone where there is no token.
+pub fn redaction_key(config: &Config) -> Key {
+    use sha2::{Digest, Sha256};
+    let mut hash = Sha256::new();
+    hash.update(b"precedent redaction 1");
+    match &config.discord {
+        Some(discord) => hash.update(discord.token.expose_secret().as_bytes()),
+        None => {
+            // The standard library's own per-process randomness.
+            for _ in 0..4 {
+                let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+                hasher.write_u8(0);
+                hash.update(hasher.finish().to_le_bytes());
+            }
+        }
+    }
+    Key::new(hash.finalize().into())
+}
+
 fn took(measures: &mut Measures, stage: &str, started: Instant) {
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     *measures.stage_millis.entry(stage.to_owned()).or_default() += millis;
@@ -445,7 +650,10 @@ fn took(measures: &mut Measures, stage: &str, started: Instant) {
 
 /// Errors after which another model at the same endpoint would fare no better.
 fn error_is_lasting(error: &LlmError) -> bool {
-    matches!(error, LlmError::BadKey | LlmError::Unreachable | LlmError::BadAddress)
+    matches!(
+        error,
+        LlmError::BadKey | LlmError::Unreachable | LlmError::BadAddress
+    )
 }
 
 /// What a model's failure is called.
@@ -462,7 +670,9 @@ pub fn reason_of(error: &LlmError) -> FallbackReason {
         LlmError::Overloaded { .. } => FallbackReason::Overloaded,
         LlmError::BadKey => FallbackReason::BadKey,
         LlmError::ModelGone { .. } => FallbackReason::ModelGone,
-        LlmError::Timeout { after } => FallbackReason::Timeout { seconds: after.as_secs() },
+        LlmError::Timeout { after } => FallbackReason::Timeout {
+            seconds: after.as_secs(),
+        },
         LlmError::Unreachable | LlmError::BadAddress => FallbackReason::Unreachable,
         LlmError::Unreadable { .. } => FallbackReason::Unreadable,
         LlmError::Refused { status } => FallbackReason::Refused { status: *status },

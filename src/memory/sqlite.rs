@@ -53,7 +53,7 @@ pub struct Query<'a> {
     pub registry: &'a Registry,
     /// The incident at hand: never recalled.
     pub own: Option<IncidentId>,
-    /// At most so many by their words, 30 more by their service; 0 means [`DEFAULT_LIMIT`].
+    /// At most so many by their words, 30 more by their service; 0 means 100.
     pub limit: u32,
 }
 
@@ -145,20 +145,7 @@ impl Sqlite {
             } else {
                 query.limit
             };
-            // Weights of guild, title, symptoms, signatures, cause, rest.
-            rows = sqlx::query_scalar(concat!(
-                "SELECT incident.id FROM incident_words JOIN incident ON incident.id = incident_words.rowid ",
-                "WHERE incident_words MATCH $4 AND incident.",
-                recallable!(),
-                " ORDER BY bm25(incident_words, 0.0, 4.0, 2.0, 5.0, 2.0, 1.0), incident.number DESC LIMIT $5"
-            ))
-            .bind(query.guild)
-            .bind(query.channel)
-            .bind(own)
-            .bind(expression)
-            .bind(i64::from(limit))
-            .fetch_all(&mut *connection)
-            .await?;
+            rows = by_words(&mut connection, query, own, &expression, i64::from(limit)).await?;
         }
         if !same.is_empty() {
             let names: Vec<&str> = same
@@ -237,6 +224,46 @@ impl Sqlite {
             "guild : \"g{guild}\" AND {{title symptoms signatures cause rest}} : ({})",
             quoted.join(" OR ")
         )))
+    }
+}
+
+/// Rows by their words, best first.
+async fn by_words(
+    connection: &mut SqliteConnection,
+    query: &Query<'_>,
+    own: i64,
+    expression: &str,
+    limit: i64,
+) -> Result<Vec<i64>, MemoryError> {
+    // Ranking alone is cheap, looking at every match's incident is not: the best of a small surplus
+    // are looked at, and all of them only where too few of these may be seen.
+    let mut ranked = limit.saturating_mul(2);
+    loop {
+        // CROSS keeps the words the outer loop: the planner would else look each incident of the
+        // guild up in the index, one search a row. Weights of guild, title, symptoms, signatures,
+        // cause, rest.
+        let rows: Vec<(i64, i64)> = sqlx::query_as(concat!(
+            "WITH best AS MATERIALIZED (\
+                SELECT rowid AS id, bm25(incident_words, 0.0, 4.0, 2.0, 5.0, 2.0, 1.0) AS score \
+                FROM incident_words WHERE incident_words MATCH $4 ORDER BY score LIMIT $6\
+             ) SELECT incident.id, (SELECT count(*) FROM best) FROM best CROSS JOIN incident ON incident.id = best.id WHERE ",
+            recallable!(),
+            " ORDER BY best.score, incident.number DESC LIMIT $5"
+        ))
+        .bind(query.guild)
+        .bind(query.channel)
+        .bind(own)
+        .bind(expression)
+        .bind(limit)
+        .bind(ranked)
+        .fetch_all(&mut *connection)
+        .await?;
+        let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let looked_at = rows.first().map_or(ranked, |(_, count)| *count);
+        if found >= limit || looked_at < ranked || ranked == i64::MAX {
+            return Ok(rows.into_iter().map(|(id, _)| id).collect());
+        }
+        ranked = i64::MAX;
     }
 }
 

@@ -15,7 +15,9 @@ use super::payload::{
 use super::progress::{Precedent, precedent_line};
 use super::{CauseState, File, FixState, Post, Slot, View, say};
 use crate::incident::proposal::Risk;
-use crate::incident::{Engine, Grade, IncidentId, Locale, Outcome, Standing, sameness};
+use crate::incident::{
+    Engine, FallbackReason, Grade, IncidentId, Locale, Outcome, Standing, sameness,
+};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Class, Hypothesis, NextStep, Source};
 use std::collections::BTreeMap;
@@ -142,20 +144,35 @@ const ROOMS: [Room; 5] = [
 /// The cards of an analysis.
 pub fn cards(analysis: &Analysis, view: &View) -> Post {
     let mut message = Message::default();
+    let mut was_cut = false;
+    let bleeding = bleeding_steps(analysis, view);
     for room in &ROOMS {
         let ink = Ink::discord(view.locale, view.now);
-        message = compose(analysis, view, room, &ink);
+        message = compose(analysis, view, &bleeding, room, &ink);
+        was_cut = ink.has_cut();
         if message.fits() {
             break;
         }
     }
+    if was_cut {
+        message.files.push(File {
+            name: view.file_name("analysis"),
+            text: super::text::text(analysis, view),
+        });
+    }
     message.post(Slot::Analysis)
 }
 
-fn compose(analysis: &Analysis, view: &View, room: &Room, ink: &Ink) -> Message {
+fn compose(
+    analysis: &Analysis,
+    view: &View,
+    bleeding: &[&NextStep],
+    room: &Room,
+    ink: &Ink,
+) -> Message {
     let locale = view.locale;
     let mut embeds = vec![verdict(analysis, view, room, ink)];
-    embeds.extend(stop_the_bleeding(analysis, view, room, ink));
+    embeds.extend(stop_the_bleeding(bleeding, view, room, ink));
     if analysis.cause_not_determined || analysis.hypotheses.is_empty() {
         embeds.push(Embed {
             title: format!("❔ {}", say::cause_not_determined(locale)),
@@ -172,19 +189,14 @@ fn compose(analysis: &Analysis, view: &View, room: &Room, ink: &Ink) -> Message 
         ink.note_cut();
     }
     let mut content = heading(analysis, view, ink);
-    let mut files = Vec::new();
     if ink.has_cut() {
-        files.push(File {
-            name: view.file_name("analysis"),
-            text: super::text::text(analysis, view),
-        });
         content.push(format!("✂ {}", say::cut_note(locale)));
     }
     Message {
         content: cut(&content.join("\n"), CONTENT),
         embeds,
         rows: rows(analysis, view),
-        files,
+        ..Message::default()
     }
 }
 
@@ -194,6 +206,9 @@ pub(super) fn heading(analysis: &Analysis, view: &View, ink: &Ink) -> Vec<String
     let mut lines = Vec::new();
     if let Some(by) = view.superseded_by {
         lines.push(ink.bold(&say::superseded(locale, by)));
+    }
+    if !view.status.is_open() {
+        lines.push(ink.bold(say::status(locale, view.status)));
     }
     let mut first = Vec::new();
     if view.analysis > 1 {
@@ -235,29 +250,47 @@ pub(super) fn verdict_lines(
     let locale = view.locale;
     let mut lines = vec![format!(
         "{} {}",
-        ink.bold(say::memory_label(locale)),
+        ink.label(say::memory_label(locale)),
         say::memory_sentence(locale, &analysis.memory)
     )];
-    let refs = &analysis.memory.refs;
-    if !refs.is_empty() {
-        lines.push(id_list(refs, room.short_refs, ink));
+    // The cards name the references they cite; the rest of what was recalled is named here.
+    let uncited: Vec<IncidentId> = analysis
+        .memory
+        .refs
+        .iter()
+        .copied()
+        .filter(|id| {
+            !analysis
+                .hypotheses
+                .iter()
+                .take(CARDS)
+                .any(|h| h.refs.iter().any(|cited| cited.id == *id))
+        })
+        .collect();
+    if !uncited.is_empty() {
+        lines.push(say::also_recalled(
+            locale,
+            &id_list(&uncited, room.short_refs, ink),
+        ));
     }
     let summary = ink.text(&analysis.summary, room.summary);
     if !summary.is_empty() {
-        lines.push(summary);
+        lines.push(format!(
+            "{} {summary}",
+            ink.label(say::only_summary(locale))
+        ));
     }
     let severity = &analysis.severity;
     if severity.by != crate::validation::analysis::SeverityBy::Person {
         let mut line = format!(
-            "{} {} ({})",
-            ink.bold(say::severity_label(locale)),
+            "{} {}{}",
+            ink.label(say::severity_label(locale)),
             severity.severity,
-            say::severity_by(locale, severity.by)
+            say::aside(locale, say::severity_by(locale, severity.by))
         );
         let reason = ink.text(&severity.reason, room.summary / 2);
         if !reason.is_empty() {
-            line.push_str(": ");
-            line.push_str(&reason);
+            line = say::pair(locale, &line, &reason);
         }
         lines.push(line);
     }
@@ -278,20 +311,22 @@ pub(super) fn bleeding_steps<'a>(analysis: &'a Analysis, view: &View) -> Vec<&'a
     if !view.severity.is_grave() {
         return Vec::new();
     }
-    let proven: Vec<&Hypothesis> = analysis
+    // The head of a text is enough to compare; comparing is costly on long ones.
+    let head = |text: &str| cut(text, 200);
+    let proven: Vec<String> = analysis
         .hypotheses
         .iter()
         .filter(|h| h.record.worked > h.record.failed && !h.record.newest_failed)
         .filter(|h| !h.fix.trim().is_empty() && !h.analogy && h.class != Class::Excluded)
+        .map(|h| head(&h.fix))
         .collect();
     analysis
         .next_steps
         .iter()
         .filter(|step| step.risk == Risk::Reversible)
         .filter(|step| {
-            proven
-                .iter()
-                .any(|h| sameness::near_or_same(&h.fix, &step.step))
+            let words = head(&step.step);
+            proven.iter().any(|fix| sameness::near_or_same(fix, &words))
                 || (view.change_before_impact && is_rollback(step))
         })
         .take(3)
@@ -312,8 +347,7 @@ fn is_rollback(step: &NextStep) -> bool {
     .any(|word| text.contains(word))
 }
 
-fn stop_the_bleeding(analysis: &Analysis, view: &View, room: &Room, ink: &Ink) -> Option<Embed> {
-    let steps = bleeding_steps(analysis, view);
+fn stop_the_bleeding(steps: &[&NextStep], view: &View, room: &Room, ink: &Ink) -> Option<Embed> {
     if steps.is_empty() {
         return None;
     }
@@ -401,7 +435,12 @@ pub(super) fn card(
 
     let fix = ink.text(&hypothesis.fix, room.fix);
     if !fix.is_empty() {
-        let mut line = format!("{} {fix}", ink.bold(say::fix_label(locale)));
+        let label = if fix_failed(hypothesis) {
+            say::failed_fix_label(locale)
+        } else {
+            say::fix_label(locale)
+        };
+        let mut line = format!("{} {fix}", ink.label(label));
         if let Some(id) = hypothesis.fix_ref {
             let mut about = vec![say::from_incident(locale, id)];
             if let Some(cited) = hypothesis.refs.iter().find(|cited| cited.id == id) {
@@ -409,25 +448,25 @@ pub(super) fn card(
                 about.extend(cited.at.map(|at| ink.ago(at)));
             }
             about.retain(|part| !part.is_empty());
-            line.push_str(&format!(" ({})", about.join(", ")));
+            line.push_str(&say::aside(locale, &about.join(" · ")));
         }
         lines.push(line);
     }
     let verify = ink.text(&hypothesis.verify, room.verify);
     if !verify.is_empty() {
-        lines.push(format!("{} {verify}", ink.bold(say::check_label(locale))));
+        lines.push(format!("{} {verify}", ink.label(say::check_label(locale))));
     }
 
     let evidence = evidence_lines(hypothesis, room, ink);
     if !evidence.is_empty() {
-        lines.push(ink.bold(say::evidence_label(locale)));
+        lines.push(ink.label(say::evidence_label(locale)));
         lines.extend(evidence);
     }
     let limits = limits(hypothesis, ink);
     if !limits.is_empty() {
         lines.push(format!(
             "{} {}",
-            ink.bold(say::limits_label(locale)),
+            ink.label(say::limits_label(locale)),
             limits.join(" · ")
         ));
     }
@@ -443,6 +482,12 @@ pub(super) fn card(
         ),
         lines,
     }
+}
+
+/// The fix failed at its newest attempt, or at least as often as it worked (R17).
+fn fix_failed(hypothesis: &Hypothesis) -> bool {
+    let record = &hypothesis.record;
+    record.failed > 0 && (record.newest_failed || record.failed >= record.worked)
 }
 
 fn evidence_lines(hypothesis: &Hypothesis, room: &Room, ink: &Ink) -> Vec<String> {
@@ -532,7 +577,7 @@ fn limits(hypothesis: &Hypothesis, ink: &Ink) -> Vec<String> {
 }
 
 /// What people said about this card.
-fn state_lines(index: usize, view: &View, ink: &Ink) -> Vec<String> {
+pub(super) fn state_lines(index: usize, view: &View, ink: &Ink) -> Vec<String> {
     let locale = view.locale;
     let mut lines = Vec::new();
     match view.cause(index) {
@@ -655,11 +700,26 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
             disabled: false,
         });
     }
-    if matches!(analysis.engine, Engine::Fallback { .. }) && rows.len() < ROWS && !off {
+    if can_try_again(analysis) && rows.len() < ROWS {
         let retry = Button::new(Action::TryAgain { incident }, say::button_try_again(locale));
-        rows.push(Row::Buttons(vec![retry.style(Style::Primary)]));
+        rows.push(Row::Buttons(vec![retry.style(Style::Primary).off(off)]));
     }
     rows
+}
+
+/// A fallback may be asked again, unless it is only provisional.
+fn can_try_again(analysis: &Analysis) -> bool {
+    matches!(
+        &analysis.engine,
+        Engine::Fallback { reason }
+            if !matches!(reason, FallbackReason::StillWaiting | FallbackReason::NotConfigured)
+    )
+}
+
+/// Whether *Try again* has to stand on the checklist: the cards have no row left for it.
+pub(super) fn try_again_elsewhere(analysis: &Analysis) -> bool {
+    let select = usize::from(!choices(analysis, Locale::En).is_empty());
+    can_try_again(analysis) && analysis.hypotheses.len().min(CARDS) + select >= ROWS
 }
 
 fn card_buttons(
@@ -683,6 +743,8 @@ fn card_buttons(
     ];
     if !hypothesis.fix.trim().is_empty() {
         match view.fix(index) {
+            // Not offered again; who tries it all the same says so in the thread.
+            FixState::Untried if fix_failed(hypothesis) => {}
             FixState::Untried => buttons.push(
                 Button::new(Action::TryingFix(at), named(say::button_trying(locale)))
                     .style(chosen(index == 0 && !excluded, Style::Primary)),
@@ -763,4 +825,246 @@ fn choices(analysis: &Analysis, locale: Locale) -> Vec<Choice> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::By;
+    use super::super::checks::{analysis, assert_legal, sample, view};
+    use super::*;
+    use crate::incident::FallbackReason;
+    use crate::validation::analysis::GeneralIdea;
+
+    fn labels(post: &Post) -> Vec<Vec<String>> {
+        let rows = post.payload["components"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        rows.iter()
+            .map(|row| {
+                let parts = row["components"].as_array().cloned().unwrap_or_default();
+                parts
+                    .iter()
+                    .map(|part| {
+                        let words = part["label"].as_str().or(part["placeholder"].as_str());
+                        let off = if part["disabled"] == true {
+                            " (off)"
+                        } else {
+                            ""
+                        };
+                        format!("{}{off}", words.unwrap_or_default())
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+
+    fn described(post: &Post) -> String {
+        let embeds = post.payload["embeds"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let mut out = vec![
+            post.payload["content"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        ];
+        for embed in &embeds {
+            for part in [
+                &embed["author"]["name"],
+                &embed["title"],
+                &embed["description"],
+            ] {
+                out.extend(part.as_str().map(str::to_owned));
+            }
+        }
+        out.join("\n")
+    }
+
+    #[test]
+    fn cards_begin_with_the_record() {
+        let post = cards(&analysis(sample()), &view(Locale::En));
+        assert_legal(&post);
+        assert!(post.files.is_empty());
+        insta::assert_snapshot!(described(&post), @r"
+
+        **Memory** Seen here: some fixes held, some failed (3 here: 2 held, 1 failed, 0 unknown; 1 elsewhere; searched 143, 12 on this service)
+        **In short** Intermittent 503s since 02:51, upstream answers 429; the database pool is at 30 %.
+        **Severity** SEV2 (proposed by the model): many checkouts fail, no workaround
+        ⚠ Payments: no change without a second pair of eyes
+        🩹 Stop the bleeding
+        🟡 reversible · Lower retry_max_attempts to 2 in the gateway configuration
+         `kubectl set env deploy/payments-api RETRY_MAX_ATTEMPTS=2`
+         expect: 429s fall within 5 minutes (model's estimate) · undo: kubectl set env deploy/payments-api RETRY_MAX_ATTEMPTS=5
+        ▣ FROM MEMORY
+        1 · Gateway rate limit on retries
+        **WORKED TWICE HERE** · last <t:1778728200:D> · rule score 82 · high
+        **Fix** Lower retry_max_attempts from 5 to 2 and raise the gateway quota (from INC-0041 · production · <t:1778728200:R>)
+        **Check** Compare the gateway's 429 rate with the client's retry rate over the last 30 minutes
+        **Evidence**
+        - **INC-0041** · direct match · held · <t:1778728200:D> · resolved in 41 min
+        - **INC-0012** · direct match · held · <t:1770088200:D> · resolved in 41 min
+        - `upstream returned 429 Too Many Requests`
+        ❝ FROM THIS REPORT
+        2 · Deploy of 02:40 changed the retry policy
+        **NOT PROVEN** · rule score 30 · low
+        **Check** Diff the retry settings of the running and the previous release
+        **Evidence**
+        - `deploy payments-api v2.31.0 at 02:40`
+        ≈ ANALOGY
+        3 · Retry storm after a slow dependency
+        **OTHER SERVICE ONLY** · rule score 54 · medium
+        **Check** Look at the latency of each dependency for the same minutes
+        **Evidence**
+        - **INC-0031** · analogy · order-service · held · <t:1763608200:D> · resolved in 41 min
+        **Limits** analogy from order-service: its internals are not assumed here
+        ▣ FROM MEMORY
+        4 · Connection pool exhausted
+        **FAILED HERE 1x** · last time (<t:1777691400:D>) it failed · rule score 12 · low
+        ⚠ contradicted by `DB pool at 30 %` (alice)
+        **Failed fix** Raise maximumPoolSize to 40 (from INC-0052 · production · <t:1777691400:R>)
+        **Check** Read the pool gauge for each instance
+        **Evidence**
+        - **INC-0052** · direct match · no effect · <t:1777691400:D> · resolved in 41 min
+        ");
+    }
+
+    #[test]
+    fn no_score_is_shown_as_a_percentage() {
+        for locale in [Locale::En, Locale::Zh] {
+            let post = cards(&analysis(sample()), &view(locale));
+            let mut text = described(&post);
+            // The report's own words may hold one.
+            text = text.replace("30 %", "");
+            assert!(!text.contains('%'), "{text}");
+        }
+    }
+
+    #[test]
+    fn buttons_follow_what_people_did() {
+        let mut view = view(Locale::En);
+        let by = By {
+            name: "alice".into(),
+            at: view.now,
+        };
+        view.fixes = vec![FixState::Trying(by.clone())];
+        view.causes = vec![CauseState::Open, CauseState::NotIt(by)];
+        insta::assert_debug_snapshot!(labels(&cards(&analysis(sample()), &view)), @r#"
+        [
+            [
+                "1 Cause confirmed",
+                "1 Not it",
+                "1 Worked",
+                "1 No effect",
+                "1 Made it worse",
+            ],
+            [
+                "2 Cause confirmed",
+                "2 Not it",
+            ],
+            [
+                "3 Cause confirmed",
+                "3 Not it",
+            ],
+            [
+                "4 Cause confirmed",
+                "4 Not it",
+            ],
+            [
+                "Open a past incident (only you see it)",
+            ],
+        ]
+        "#);
+        view.superseded_by = Some(2);
+        let post = cards(&analysis(sample()), &view);
+        let rows = labels(&post);
+        assert!(
+            rows.iter()
+                .take(4)
+                .flatten()
+                .all(|label| label.ends_with("(off)")),
+            "{rows:?}"
+        );
+        assert!(described(&post).starts_with("**⏹ Replaced by analysis 2"));
+    }
+
+    #[test]
+    fn without_a_cause_one_card_says_so() {
+        let mut shown = sample();
+        shown.engine = Engine::Fallback {
+            reason: FallbackReason::RateLimited {
+                retry_after_seconds: Some(61),
+            },
+        };
+        shown.hypotheses.clear();
+        shown.cause_not_determined = true;
+        shown.general_ideas = vec![
+            GeneralIdea {
+                title: "A recent change".into(),
+                verify: "List deploys of the last 2 h".into(),
+                score: None,
+            },
+            GeneralIdea {
+                title: "Saturation".into(),
+                verify: String::new(),
+                score: Some(30),
+            },
+        ];
+        let post = cards(&analysis(shown), &view(Locale::En));
+        assert_legal(&post);
+        insta::assert_snapshot!(described(&post), @r"
+        **⚠ rule-based: the model did not answer (429, retry in 61 s)**
+        **Memory** Seen here: some fixes held, some failed (3 here: 2 held, 1 failed, 0 unknown; 1 elsewhere; searched 143, 12 on this service)
+        Also recalled: INC-0041, INC-0012, INC-0052, INC-0031
+        **In short** Intermittent 503s since 02:51, upstream answers 429; the database pool is at 30 %.
+        **Severity** SEV2 (proposed by the model): many checkouts fail, no workaround
+        ⚠ Payments: no change without a second pair of eyes
+        ❔ Cause not determined
+        Neither memory nor the report supports a cause yet. The checks in the list below narrow it down; what would help most: who is affected, since when, and what changed before.
+        ○ GENERAL PRACTICE
+        General ideas, not from memory or the report
+        - A recent change → List deploys of the last 2 h
+        - Saturation
+        ");
+        insta::assert_debug_snapshot!(labels(&post), @r#"
+        [
+            [
+                "Open a past incident (only you see it)",
+            ],
+            [
+                "Try again",
+            ],
+        ]
+        "#);
+    }
+
+    #[test]
+    fn what_was_cut_is_said_and_attached() {
+        let mut shown = sample();
+        for hypothesis in &mut shown.hypotheses {
+            hypothesis.fix = "restart the gateway and wait ".repeat(80);
+        }
+        let post = cards(&analysis(shown), &view(Locale::En));
+        assert_legal(&post);
+        assert!(
+            described(&post).starts_with("✂ Shortened to fit"),
+            "{}",
+            described(&post)
+        );
+        assert_eq!(
+            post.files.first().map(|file| file.name.as_str()),
+            Some("analysis-INC-0107.md")
+        );
+        for kept in [
+            "WORKED TWICE HERE",
+            "INC-0041",
+            "INC-0012",
+            "INC-0052",
+            "INC-0031",
+            "3 here: 2 held",
+        ] {
+            assert!(described(&post).contains(kept), "{kept}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use super::escape::{cut, plain};
 use super::ink::Ink;
 use super::payload::{Button, Choice, Embed, Message, OPTION_TEXT, OPTIONS, Row, Style};
 use super::{File, Post, Slot, Tick, View, say};
-use crate::incident::{Engine, Outcome};
+use crate::incident::Outcome;
 use crate::validation::Analysis;
 use crate::validation::analysis::{DoNotRepeat, NextStep, RuledOut};
 
@@ -27,12 +27,20 @@ const ROOMS: [(usize, usize, usize); 6] = [
 /// The checklist of an analysis.
 pub fn checklist(analysis: &Analysis, view: &View) -> Post {
     let mut message = Message::default();
+    let mut was_cut = false;
     for room in ROOMS {
         let ink = Ink::discord(view.locale, view.now);
         message = compose(analysis, view, room, &ink);
+        was_cut = ink.has_cut();
         if message.fits() {
             break;
         }
+    }
+    if was_cut {
+        message.files.push(File {
+            name: view.file_name("checklist"),
+            text: super::text::text(analysis, view),
+        });
     }
     message.post(Slot::Checklist)
 }
@@ -47,7 +55,13 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
             number: index + 1,
             tick,
         };
-        lines.extend(step_lines_with(step, Some(numbered), words, command, ink));
+        let step = step_lines_with(step, Some(numbered), words, command, ink);
+        // A step of several lines is set off from the next.
+        let set_off = step.len() > 1 && index + 1 < analysis.next_steps.len();
+        lines.extend(step);
+        if set_off {
+            lines.push(String::new());
+        }
     }
     if analysis.next_steps.len() > count {
         ink.note_cut();
@@ -84,19 +98,14 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
     if let Some(by) = view.superseded_by {
         content.push(ink.bold(&say::superseded(locale, by)));
     }
-    let mut files = Vec::new();
     if ink.has_cut() {
         content.push(format!("✂ {}", say::cut_note(locale)));
-        files.push(File {
-            name: view.file_name("checklist"),
-            text: super::text::text(analysis, view),
-        });
     }
     Message {
         content: content.join("\n"),
         embeds,
         rows: rows(analysis, view),
-        files,
+        ..Message::default()
     }
 }
 
@@ -135,7 +144,7 @@ fn step_lines_with(
     head.push_str(" · ");
     head.push_str(&ink.text(&step.step, words));
     if step.standard {
-        head.push_str(&format!(" ({})", say::standard_mark(locale)));
+        head.push_str(&say::aside(locale, say::standard_mark(locale)));
     }
     let mut lines = vec![head];
     if let Some(tick) = done {
@@ -167,17 +176,15 @@ fn step_lines_with(
             }
         };
         lines.push(indent(&format!(
-            "{}: {} · {}: {}",
-            say::expect_label(locale),
-            known(&step.expect),
-            say::undo_label(locale),
-            known(&step.undo)
+            "{} · {}",
+            say::pair(locale, say::expect_label(locale), &known(&step.expect)),
+            say::pair(locale, say::undo_label(locale), &known(&step.undo))
         )));
     } else if !step.expect.trim().is_empty() {
-        lines.push(indent(&format!(
-            "{}: {}",
+        lines.push(indent(&say::pair(
+            locale,
             say::expect_label(locale),
-            ink.text(&step.expect, words)
+            &ink.text(&step.expect, words),
         )));
     }
     lines
@@ -209,7 +216,7 @@ pub(super) fn repeat_lines(
             } else {
                 super::cards::ids(&entry.refs, 8)
             });
-            format!("- {fix}: {}", about.join(" · "))
+            say::pair(locale, &format!("- {fix}"), &about.join(" · "))
         })
         .collect();
     if list.len() > most {
@@ -231,11 +238,11 @@ pub(super) fn ruled_out_lines(
         .map(|entry| {
             let mut line = format!("- {}", ink.text(&entry.cause, room));
             if !entry.refs.is_empty() {
-                line.push_str(&format!(" ({})", super::cards::ids(&entry.refs, 8)));
+                line.push_str(&say::aside(ink.locale, &super::cards::ids(&entry.refs, 8)));
             }
             let reason = ink.text(&entry.reason, room);
             if !reason.is_empty() {
-                line.push_str(&format!(": {reason}"));
+                line = say::pair(ink.locale, &line, &reason);
             }
             line
         })
@@ -266,7 +273,7 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
         })
         .collect();
     let mut buttons = Vec::new();
-    if matches!(analysis.engine, Engine::Fallback { .. }) {
+    if super::cards::try_again_elsewhere(analysis) {
         buttons.push(
             Button::new(Action::TryAgain { incident }, say::button_try_again(locale))
                 .style(Style::Primary),
@@ -303,4 +310,84 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
         },
         Row::Buttons(buttons),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::By;
+    use super::super::checks::{analysis, assert_legal, sample, view};
+    use super::*;
+    use crate::incident::Locale;
+
+    #[test]
+    fn steps_with_risk_first() {
+        let mut view = view(Locale::En);
+        view.ticks = vec![Tick {
+            step: 1,
+            by: By {
+                name: "alice".into(),
+                at: view.now,
+            },
+        }];
+        let post = checklist(&analysis(sample()), &view);
+        assert_legal(&post);
+        let embeds = post.payload["embeds"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let text: Vec<&str> = embeds
+            .iter()
+            .flat_map(|embed| [embed["title"].as_str(), embed["description"].as_str()])
+            .flatten()
+            .collect();
+        insta::assert_snapshot!(text.join("\n"), @r"
+        ☑ Next steps
+        ⬜ **1** 🟢 read-only · Count 429 answers from the gateway
+         `kubectl logs deploy/payments-api --since 10m | grep -c ' 429 '`
+
+        ✅ **2** 🟢 read-only · Compare with the retry rate of the client
+         done: alice, <t:1779764400:t>
+
+        ⬜ **3** 🟢 read-only · Read the error rate per route for the last hour (standard check)
+        ⬜ **4** 🟡 reversible · Lower retry_max_attempts to 2 in the gateway configuration
+         `kubectl set env deploy/payments-api RETRY_MAX_ATTEMPTS=2`
+         expect: 429s fall within 5 minutes (model's estimate) · undo: kubectl set env deploy/payments-api RETRY_MAX_ATTEMPTS=5
+
+        ⬜ **5** 🟠 risky · Restart one instance and watch it
+         `kubectl delete pod <current pod>`
+         expect: not known · undo: not known
+
+        ⬜ **6** 🔴 destructive · Drop the stuck retry queue
+         redis-cli -n 3 FLUSHDB
+         ⚠ **Destroys data or state: not without a named approver (write in the thread who approved it)**
+         expect: not known · undo: not known
+        ⛔ Do not repeat
+        - Raise maximumPoolSize to 40: failed 1x · no effect · INC-0052
+        ✘ Was not it before
+        - Slow database (INC-0041): query times were normal
+        ");
+        let select = &post.payload["components"][0]["components"][0];
+        assert_eq!(select["options"][1]["default"], true);
+        assert_eq!(select["options"][0]["default"], false);
+        assert_eq!(
+            (&select["min_values"], &select["max_values"]),
+            (&0.into(), &6.into())
+        );
+    }
+
+    #[test]
+    fn r18_a_destructive_command_stands_in_no_code() {
+        let mut shown = sample();
+        shown.next_steps.retain(|step| step.needs_approver());
+        for locale in [Locale::En, Locale::Zh] {
+            let post = checklist(&analysis(shown.clone()), &view(locale));
+            let text = post.payload["embeds"][0]["description"]
+                .as_str()
+                .unwrap_or_default();
+            assert!(
+                text.contains("FLUSHDB") && text.contains("⚠") && !text.contains('`'),
+                "{text}"
+            );
+        }
+    }
 }

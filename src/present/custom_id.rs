@@ -110,6 +110,8 @@ pub enum Action {
     },
     /// The submitted modal of `/analyze`.
     AnalyzeModal,
+    /// Select: open a past incident in private, from a list outside of any incident.
+    OpenMemory,
 }
 
 const VERSION: &str = "p1";
@@ -171,6 +173,7 @@ impl Action {
                 format!("{}:{worked}", one("resolve", incident))
             }
             Self::AnalyzeModal => format!("{VERSION}:analyze"),
+            Self::OpenMemory => format!("{VERSION}:memory"),
         }
     }
 
@@ -183,6 +186,7 @@ impl Action {
         }
         let action = match rest {
             ["analyze"] => Self::AnalyzeModal,
+            ["memory"] => Self::OpenMemory,
             [word, incident] => {
                 let incident = id(incident)?;
                 match *word {
@@ -290,7 +294,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..18,
+            0usize..19,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -333,7 +337,8 @@ mod tests {
                         14 => Action::StillHeld { incident },
                         15 => Action::CameBack { incident },
                         16 => Action::ResolveModal { incident, worked },
-                        _ => Action::AnalyzeModal,
+                        17 => Action::AnalyzeModal,
+                        _ => Action::OpenMemory,
                     })
                 },
             )

@@ -246,7 +246,7 @@ fn reaches_people(index: usize, chars: &[char], rest: &[char]) -> bool {
 /// The target of a link follows.
 fn leads_away(rest: &[char]) -> bool {
     let start: String = rest.iter().take(8).collect();
-    start.starts_with('<') || start.contains(':') || start.starts_with('/')
+    start.starts_with(['<', '/']) || start.contains(':') || start.to_lowercase().starts_with("http")
 }
 
 /// `<#123>`, `<:name:1>`, `<a:name:1>`, `</name:1>`, `<t:1>`, `<id:guide>`, `<https://…>`; not `<current pod>`.

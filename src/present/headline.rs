@@ -21,6 +21,60 @@ pub fn headline(analysis: &Analysis, view: &View) -> Post {
     post(view, &ink, vec![line])
 }
 
+/// An incident in a few lines, for one person alone (`/incident show`).
+pub fn incident_show(analysis: Option<&Analysis>, view: &View) -> Post {
+    let locale = view.locale;
+    let ink = Ink::discord(locale, view.now);
+    let mut lines = Vec::new();
+    lines.extend(analysis.map(|analysis| deciding_line(analysis, view, &ink)));
+    let mut put = |label: &str, value: String| lines.push(format!("{} {value}", ink.label(label)));
+    if let Some(at) = view.started_at {
+        put(
+            say::since_label(locale),
+            format!("{} {}", ink.day(at), ink.clock(at)),
+        );
+    }
+    let lead = view
+        .lead
+        .as_deref()
+        .map(|lead| ink.text(lead, 60))
+        .unwrap_or_default();
+    put(
+        say::lead_label(locale),
+        if lead.is_empty() {
+            say::nobody_yet(locale).to_owned()
+        } else {
+            lead
+        },
+    );
+    for (index, hypothesis) in analysis
+        .iter()
+        .flat_map(|a| a.hypotheses.iter())
+        .take(4)
+        .enumerate()
+    {
+        let mut parts = vec![format!(
+            "{} · {}",
+            index + 1,
+            ink.text(&hypothesis.title, 120)
+        )];
+        parts.push(say::record(locale, &hypothesis.record));
+        parts.extend(super::cards::state_lines(index, view, &ink));
+        lines.push(format!("- {}", parts.join(" · ")));
+    }
+    if let Some(analysis) = analysis {
+        lines.push(say::steps_done(
+            locale,
+            view.ticks.len(),
+            analysis.next_steps.len(),
+        ));
+    }
+    let mut post = post(view, &ink, lines);
+    post.slot = Slot::Private;
+    super::payload::make_private(&mut post.payload);
+    post
+}
+
 /// `SEV2 · payments-api · intermittent 503s`, without Markdown.
 pub fn title_line(view: &View) -> String {
     let mut parts = vec![view.severity.to_string()];
@@ -85,7 +139,7 @@ pub fn deciding_line(analysis: &Analysis, view: &View, ink: &Ink) -> String {
                         .filter(|last| last.outcome == Outcome::Held && !last.fix.trim().is_empty())
                     {
                         let took = last.minutes.map(|minutes| say::minutes(locale, minutes));
-                        let fix = ink.text(&last.fix, 140);
+                        let fix = mid_sentence(ink.text(&last.fix, 140));
                         parts.push(say::fixed_by(locale, &fix, took.as_deref(), Some(last.id)));
                     }
                 }
@@ -93,9 +147,27 @@ pub fn deciding_line(analysis: &Analysis, view: &View, ink: &Ink) -> String {
         }
     }
     if let Some(best) = best.filter(|best| !best.verify.trim().is_empty()) {
-        parts.push(say::check_first(locale, &ink.text(&best.verify, 180)));
+        parts.push(say::check_first(
+            locale,
+            &mid_sentence(ink.text(&best.verify, 180)),
+        ));
     }
     parts.join(" · ")
+}
+
+/// A plain first word loses its capital inside a sentence; `HikariPool` and `DNS` keep theirs.
+fn mid_sentence(text: String) -> String {
+    let word: String = text.chars().take_while(|c| !c.is_whitespace()).collect();
+    let rest_is_plain = word.chars().skip(1).all(|c| c.is_ascii_lowercase());
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) if first.is_ascii_uppercase() && word.len() > 1 && rest_is_plain => {
+            std::iter::once(first.to_ascii_lowercase())
+                .chain(chars)
+                .collect()
+        }
+        _ => text,
+    }
 }
 
 fn is_proven(hypothesis: &Hypothesis) -> bool {
@@ -120,7 +192,7 @@ fn fixed_by(hypothesis: &Hypothesis, view: &View, ink: &Ink) -> Option<String> {
     let took = from
         .and_then(|cited| cited.minutes)
         .map(|minutes| say::minutes(view.locale, minutes));
-    let fix = ink.text(&hypothesis.fix, 140);
+    let fix = mid_sentence(ink.text(&hypothesis.fix, 140));
     let id = from.map(|cited| cited.id).or(hypothesis.fix_ref);
     (!fix.is_empty()).then(|| say::fixed_by(view.locale, &fix, took.as_deref(), id))
 }
@@ -175,5 +247,114 @@ fn severity_color(severity: Severity) -> u32 {
         Severity::Sev2 => 0xF0_82_2E,
         Severity::Sev3 => 0xF2_C1_4E,
         Severity::Sev4 => 0x8A_93_A0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::{analysis, assert_legal, at, id, sample, view};
+    use super::super::{Ongoing, working};
+    use super::*;
+    use crate::incident::Locale;
+    use crate::validation::analysis::{LastTime, Shown};
+
+    fn line(shown: Shown, locale: Locale) -> String {
+        let post = headline(&analysis(shown), &view(locale));
+        assert_legal(&post);
+        post.payload["embeds"][0]["description"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// A service with three direct matches, whose last one ended as given.
+    fn last(status: MemoryStatus, held: u32, outcome: Outcome) -> Shown {
+        let mut shown = sample();
+        shown.memory.status = status;
+        shown.memory.held = held;
+        shown.memory.last = Some(LastTime {
+            id: id(52),
+            at: Some(at("2026-05-14T03:10:00Z")),
+            outcome,
+            fix: "Restart the gateway".into(),
+            minutes: Some(18),
+        });
+        shown.hypotheses.remove(0);
+        shown
+    }
+
+    #[test]
+    fn the_line_that_decides_the_night() {
+        let mut none = sample();
+        none.memory.status = MemoryStatus::NoMatch;
+        none.hypotheses.clear();
+        let mut down = none.clone();
+        down.memory.status = MemoryStatus::Unavailable;
+        let mut elsewhere = sample();
+        elsewhere.memory.status = MemoryStatus::AnalogyOnly;
+        elsewhere.hypotheses.drain(..2);
+        let lines = [
+            line(sample(), Locale::En),
+            line(sample(), Locale::Zh),
+            line(none, Locale::En),
+            line(down, Locale::En),
+            line(elsewhere, Locale::En),
+            line(
+                last(MemoryStatus::RefutedOnly, 0, Outcome::NoEffect),
+                Locale::En,
+            ),
+            line(
+                last(MemoryStatus::Unproven, 0, Outcome::Mitigated),
+                Locale::En,
+            ),
+            line(
+                last(MemoryStatus::Unproven, 0, Outcome::Unknown),
+                Locale::En,
+            ),
+            line(last(MemoryStatus::Proven, 1, Outcome::Held), Locale::En),
+        ];
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        Seen 3x here, last <t:1778728200:R> · fixed in 41 min by lower retry_max_attempts from 5 to 2 and raise the gateway quota (INC-0041) · check first: compare the gateway's 429 rate with the client's retry rate over the last 30 minutes
+        本服务出现过 3 次，最近 <t:1778728200:R> · 41 分钟内修复：lower retry_max_attempts from 5 to 2 and raise the gateway quota（INC-0041） · 先检查：compare the gateway's 429 rate with the client's retry rate over the last 30 minutes
+        Nothing like this in memory (searched 143, 12 on this service)
+        Memory unavailable: past incidents could not be searched
+        Not seen on this service; 1 like it elsewhere · check first: look at the latency of each dependency for the same minutes
+        Seen 3x here, last <t:1778728200:R> · **FAILED LAST TIME (INC-0052, <t:1778728200:D>: no effect)** · check first: diff the retry settings of the running and the previous release
+        Seen 3x here, last <t:1778728200:R> · last time: Restart the gateway (INC-0052: worked, not known to hold) · check first: diff the retry settings of the running and the previous release
+        Seen 3x here, last <t:1778728200:R> · no fix is known to have worked · check first: diff the retry settings of the running and the previous release
+        Seen 3x here, last <t:1778728200:R> · fixed in 18 min by restart the gateway (INC-0052) · check first: diff the retry settings of the running and the previous release
+        ");
+    }
+
+    #[test]
+    fn it_works_first_and_names_what_is_open_elsewhere() {
+        let mut view = view(Locale::En);
+        view.ongoing = vec![Ongoing {
+            id: id(106),
+            service: "order-service".into(),
+            since: at("2026-05-26T02:51:00Z"),
+        }];
+        for analysis in [None, Some(&analysis(sample()))] {
+            let post = incident_show(analysis, &view);
+            assert_legal(&post);
+            assert_eq!(
+                (post.slot, &post.payload["flags"]),
+                (Slot::Private, &64.into())
+            );
+        }
+        view.back_after = Some((id(41), 3));
+        view.lead = Some("alice".into());
+        let post = working(&view);
+        assert_legal(&post);
+        insta::assert_snapshot!(format!("{:#}", post.payload["embeds"][0]), @r#"
+        {
+          "color": 15761966,
+          "description": "⚠ order-service open since <t:1779763860:t> with the same error (INC-0106): one outage?\n**↩ back after 3 days (INC-0041)**\n⏳ Searching memory and analysing; first results follow in the thread",
+          "footer": {
+            "text": "INC-0107 · 🔎 investigating · Lead: alice"
+          },
+          "title": "SEV2 · payments-api · intermittent 503s"
+        }
+        "#);
     }
 }

@@ -81,6 +81,18 @@ impl Ink {
         }
     }
 
+    /// A label before a value, or above a list.
+    pub fn label(&self, words: &str) -> String {
+        if self.discord {
+            format!("**{words}**")
+        } else {
+            match self.locale {
+                Locale::En => format!("{words}:"),
+                Locale::Zh => format!("{words}："),
+            }
+        }
+    }
+
     /// A day: `14 May 2026`.
     pub fn day(&self, at: Timestamp) -> String {
         if self.discord {

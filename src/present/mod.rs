@@ -13,32 +13,43 @@
 //! Deliberately absent: decisions. What may be claimed is settled in [`crate::validation`]; nothing
 //! here takes a [`crate::incident::proposal::Proposal`]. No IO and no clock: [`View::now`] is given.
 
+pub mod answer;
 pub mod cards;
 pub mod checklist;
 pub mod custom_id;
 pub mod escape;
 pub mod headline;
 pub mod ink;
-
+pub mod lists;
+pub mod modals;
+pub mod past;
 pub mod payload;
 pub mod progress;
 pub mod say;
 pub mod text;
 pub mod update;
-
+pub mod why;
 pub mod wire;
 
 #[cfg(test)]
 pub(crate) mod checks;
 
+pub use answer::{AnswerView, answer};
 pub use cards::cards;
 pub use checklist::checklist;
 pub use custom_id::{Action, CardRef};
-pub use headline::{headline, working};
+pub use headline::{headline, incident_show, working};
+pub use lists::{
+    IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
+    offer_reanalysis, private, service_list, still_fixed,
+};
+pub use modals::{Prefill, analyze_modal, resolve_modal};
+pub use past::past_incident;
 pub use progress::{Precedent, Precedents, Progress, progress};
 pub use text::text;
-pub use update::{update_post, update_text};
+pub use update::{frozen_update, update_post, update_text};
 
+pub use why::{Spent, Timing, why};
 pub use wire::wire;
 
 use crate::incident::{IncidentId, Locale, Outcome, Severity, Status};

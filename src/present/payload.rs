@@ -292,15 +292,20 @@ impl Message {
             "attachments": attachments,
             "allowed_mentions": { "parse": [] },
         });
-        if slot == Slot::Private
-            && let Some(map) = payload.as_object_mut()
-        {
-            map.insert("flags".into(), json!(EPHEMERAL));
+        if slot == Slot::Private {
+            make_private(&mut payload);
         }
         Post {
             slot,
             payload,
             files: self.files,
         }
+    }
+}
+
+/// Marks a payload as seen by one person alone.
+pub(super) fn make_private(payload: &mut Value) {
+    if let Some(map) = payload.as_object_mut() {
+        map.insert("flags".into(), json!(EPHEMERAL));
     }
 }

@@ -184,3 +184,85 @@ pub fn precedent_line(precedent: &Precedent, ink: &Ink) -> String {
     parts.retain(|part| !part.is_empty());
     parts.join(" · ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::{assert_legal, at, id, view};
+    use super::*;
+    use crate::incident::{Locale, RouteReason, Tier};
+
+    #[test]
+    fn progress_is_one_line() {
+        let precedent = |number, grade| Precedent {
+            id: id(number),
+            grade,
+            outcome: Outcome::Held,
+            service: Some("order-service".into()),
+            at: Some(at("2026-05-14T03:10:00Z")),
+            minutes: Some(41),
+        };
+        let found = Precedents::Found(vec![
+            precedent(41, Grade::DirectMatch),
+            precedent(12, Grade::DirectMatch),
+            precedent(31, Grade::Analogy),
+        ]);
+        let route = Route {
+            tier: Tier::Capable,
+            score: None,
+            escalated: true,
+            reasons: vec![RouteReason::HighRisk {
+                area: "payments".into(),
+                word: "payments".into(),
+            }],
+        };
+        let mut lines = Vec::new();
+        let states = [
+            Progress::default(),
+            Progress {
+                triage: true,
+                ..Progress::default()
+            },
+            Progress {
+                triage: true,
+                memory: Some(Precedents::Unavailable),
+                ..Progress::default()
+            },
+            Progress {
+                triage: true,
+                memory: Some(found.clone()),
+                route: Some(route.clone()),
+                analysis: false,
+            },
+            Progress {
+                triage: true,
+                memory: Some(found),
+                route: Some(route),
+                analysis: true,
+            },
+        ];
+        for state in &states {
+            for locale in [Locale::En, Locale::Zh] {
+                assert_legal(&progress(&view(locale), state));
+                lines.push(progress_line(&view(locale), state));
+            }
+        }
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        Triage …
+        分诊 …
+        Triage ✓ · Memory …
+        分诊 ✓ · 记忆 …
+        Triage ✓ · Memory ✗ unavailable
+        分诊 ✓ · 记忆 ✗ 不可用
+        Triage ✓ · Memory ✓ 3 precedents (2 direct, 1 analogy) · Route ✓ capable (payments) · Analysing …
+        分诊 ✓ · 记忆 ✓ 3 个先例（2 个直接，1 个类比） · 路由 ✓ 强力（支付） · 分析中 …
+        Triage ✓ · Memory ✓ 3 precedents (2 direct, 1 analogy) · Route ✓ capable (payments) · Analysis ✓
+        分诊 ✓ · 记忆 ✓ 3 个先例（2 个直接，1 个类比） · 路由 ✓ 强力（支付） · 分析 ✓
+        ");
+        let post = progress(&view(Locale::En), &states[3]);
+        insta::assert_snapshot!(post.payload["embeds"][0]["description"].as_str().unwrap_or_default(), @r"
+        **INC-0041** · direct match · held · <t:1778728200:D> · resolved in 41 min
+        **INC-0012** · direct match · held · <t:1778728200:D> · resolved in 41 min
+        **INC-0031** · analogy · order-service · held · <t:1778728200:D> · resolved in 41 min
+        ");
+    }
+}

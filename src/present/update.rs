@@ -34,6 +34,20 @@ pub fn update_post(analysis: &Analysis, view: &View) -> Option<Post> {
     Some(message.post(Slot::Update))
 }
 
+/// The buttons alone of an update that a later analysis replaced, switched off. Its text is left as
+/// it was: whoever is copying it finds the same words, for the same audience.
+pub fn frozen_update(view: &View) -> Post {
+    let message = Message {
+        rows: rows(view),
+        ..Message::default()
+    };
+    let mut post = message.post(Slot::Update);
+    if let Some(fields) = post.payload.as_object_mut() {
+        fields.retain(|key, _| matches!(key.as_str(), "components" | "allowed_mentions"));
+    }
+    post
+}
+
 fn rows(view: &View) -> Vec<Row> {
     let Some(incident) = view.incident else {
         return Vec::new();
@@ -48,7 +62,7 @@ fn rows(view: &View) -> Vec<Row> {
                 analysis,
                 audience,
             };
-            let shown = audience == view.audience;
+            let shown = audience == view.audience && !off;
             let style = if shown {
                 Style::Primary
             } else {
@@ -103,10 +117,7 @@ fn compose(analysis: &Analysis, audience: Audience, view: &View, room: usize) ->
         }
     };
     let mut lines = Vec::new();
-    let line = |label: &str, value: &str| match locale {
-        Locale::En => format!("{label}: {value}"),
-        Locale::Zh => format!("{label}：{value}"),
-    };
+    let line = |label: &str, value: &str| say::pair(locale, label, value);
     let or_unknown = |value: String| {
         if value.is_empty() {
             say::not_known_yet(locale).to_owned()
@@ -114,7 +125,8 @@ fn compose(analysis: &Analysis, audience: Audience, view: &View, room: usize) ->
             value
         }
     };
-    lines.push(first_line(audience, view, room, status, &stamp));
+    lines.extend(first_line(audience, view, room));
+    lines.push(format!("{status} · {stamp}"));
     lines.push(line(
         say::impact_label(locale),
         &or_unknown(field(&fields.impact)),
@@ -175,24 +187,23 @@ fn middle(
     always.chain(maybe).collect()
 }
 
-fn first_line(audience: Audience, view: &View, room: usize, status: &str, stamp: &str) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    if audience != Audience::StatusPage {
-        parts.extend(view.incident.map(|id| id.to_string()));
-        parts.push(view.severity.to_string());
-        parts.extend(
-            view.service
-                .as_deref()
-                .map(|service| cut(&word(service), room.min(60))),
-        );
+/// What it is about; nothing of it goes to the status page.
+fn first_line(audience: Audience, view: &View, room: usize) -> Option<String> {
+    if audience == Audience::StatusPage {
+        return None;
     }
+    let mut parts: Vec<String> = view.incident.map(|id| id.to_string()).into_iter().collect();
+    parts.push(view.severity.to_string());
+    parts.extend(
+        view.service
+            .as_deref()
+            .map(|service| cut(&word(service), room.min(60))),
+    );
     if audience == Audience::Internal {
         parts.push(cut(&word(&view.title), room.min(120)));
     }
-    parts.push(status.to_owned());
-    parts.push(stamp.to_owned());
     parts.retain(|part| !part.is_empty());
-    parts.join(" · ")
+    Some(parts.join(" · "))
 }
 
 /// When the next update is due; none once it is over.
@@ -237,4 +248,141 @@ fn tells_too_much(text: &str, view: &View) -> bool {
 /// Plain, one line, no backtick: it stands in a code block.
 fn word(text: &str) -> String {
     plain(text).replace('`', "'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::{analysis, assert_legal, sample, view};
+    use super::*;
+    use crate::incident::Severity;
+
+    #[test]
+    fn r19_three_audiences_in_two_languages() {
+        let mut texts = Vec::new();
+        for locale in [Locale::En, Locale::Zh] {
+            for audience in Audience::ALL {
+                texts.push(update_text(&analysis(sample()), audience, &view(locale)));
+            }
+        }
+        insta::assert_snapshot!(texts.join("\n\n"), @r"
+        INC-0107 · SEV2 · payments-api · intermittent 503s
+        Investigating · 26 May 2026, 03:00 UTC
+        Impact: Some checkouts fail with 503
+        Since: 02:51 UTC
+        Known: the upstream gateway answers 429
+        Not confirmed: whether the retry policy causes it
+        Doing: comparing the gateway's 429 rate with our retries
+        Needed: someone from the gateway team
+        Lead: nobody yet
+        Next update: 26 May 2026, 04:00 UTC
+
+        Investigating · 26 May 2026, 03:00 UTC
+        Impact: Some payments fail and have to be tried again
+        Since: 02:51 UTC
+        Doing: We are looking into it
+        Next update: 26 May 2026, 04:00 UTC
+
+        INC-0107 · SEV2 · payments-api
+        Investigating · 26 May 2026, 03:00 UTC
+        Impact: Some checkouts fail
+        Since: 02:51 UTC
+        Known: not known yet
+        Doing: the payments team is on it
+        Next update: 26 May 2026, 04:00 UTC
+
+        INC-0107 · SEV2 · payments-api · intermittent 503s
+        调查中 · 2026年5月26日 03:00 UTC
+        影响：Some checkouts fail with 503
+        开始时间：02:51 UTC
+        已知：the upstream gateway answers 429
+        未确认：whether the retry policy causes it
+        正在进行：comparing the gateway's 429 rate with our retries
+        需要：someone from the gateway team
+        负责人：尚无
+        下次更新：2026年5月26日 04:00 UTC
+
+        调查中 · 2026年5月26日 03:00 UTC
+        影响：Some payments fail and have to be tried again
+        开始时间：02:51 UTC
+        正在进行：We are looking into it
+        下次更新：2026年5月26日 04:00 UTC
+
+        INC-0107 · SEV2 · payments-api
+        调查中 · 2026年5月26日 03:00 UTC
+        影响：Some checkouts fail
+        开始时间：02:51 UTC
+        已知：尚不清楚
+        正在进行：the payments team is on it
+        下次更新：2026年5月26日 04:00 UTC
+        ");
+    }
+
+    #[test]
+    fn r19_the_status_page_tells_no_more_than_it_may() {
+        let mut shown = sample();
+        for (leak, field) in [
+            "payments-api fails",
+            "INC-0107 is open",
+            "a SEV2",
+            "30 % of payments fail",
+            "Payments-API fails",
+        ]
+        .into_iter()
+        .zip([0, 1, 2, 3, 4].iter().cycle())
+        {
+            let fields = &mut shown.update.status_page;
+            match field {
+                0 => fields.impact = leak.into(),
+                1 => fields.known = leak.into(),
+                2 => fields.doing = leak.into(),
+                3 => fields.changed_since = leak.into(),
+                _ => fields.since = leak.into(),
+            }
+        }
+        let text = update_text(&analysis(shown), Audience::StatusPage, &view(Locale::En));
+        for word in ["payments-api", "Payments-API", "INC-", "SEV", "%"] {
+            assert!(!text.contains(word), "{text}");
+        }
+        assert!(text.contains("Impact: not known yet"), "{text}");
+    }
+
+    #[test]
+    fn r19_status_words_are_earned() {
+        for (status, confirmed, word, next) in [
+            (Status::Investigating, false, "Investigating", true),
+            (Status::Fixing, false, "Investigating", true),
+            (Status::Fixing, true, "Identified", true),
+            (Status::Mitigated, true, "Monitoring", true),
+            (Status::Resolved, true, "Resolved", false),
+        ] {
+            let mut view = view(Locale::En);
+            view.status = status;
+            view.cause_confirmed = confirmed;
+            let text = update_text(&analysis(sample()), Audience::StatusPage, &view);
+            assert!(text.starts_with(word), "{text}");
+            assert_eq!(text.contains("Next update"), next, "{text}");
+        }
+    }
+
+    #[test]
+    fn posted_unasked_for_sev1_and_sev2_only() {
+        let mut view = view(Locale::En);
+        let post = update_post(&analysis(sample()), &view).expect("SEV2");
+        assert_legal(&post);
+        let content = post.payload["content"].as_str().unwrap_or_default();
+        assert!(content.starts_with("```\n") && content.ends_with("\n```"));
+        view.severity = Severity::Sev3;
+        assert_eq!(update_post(&analysis(sample()), &view), None);
+        view.update_shown = true;
+        assert!(update_post(&analysis(sample()), &view).is_some());
+    }
+
+    #[test]
+    fn possible_exposure_drafts_nothing_public() {
+        let mut shown = sample();
+        shown.update.nothing_public = true;
+        let text = update_text(&analysis(shown), Audience::StatusPage, &view(Locale::En));
+        assert!(text.starts_with("Possible data exposure"), "{text}");
+        assert!(!text.contains("payments fail"), "{text}");
+    }
 }

@@ -127,3 +127,45 @@ fn step(step: &NextStep) -> Value {
         "standard": step.standard,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::{analysis, sample};
+    use super::*;
+
+    #[test]
+    fn the_wire_after_validation() {
+        let mut shown = sample();
+        shown.hypotheses.truncate(1);
+        shown.next_steps.truncate(1);
+        shown.general_ideas = vec![GeneralIdea {
+            title: "A recent change".into(),
+            verify: "List deploys".into(),
+            score: None,
+        }];
+        let wire = wire(&analysis(shown));
+        assert_eq!(wire["hypotheses"][0]["confidence"], 82);
+        assert_eq!(wire["hypotheses"][0]["record"], "WORKED TWICE HERE");
+        assert_eq!(
+            wire["hypotheses"][0]["memory_refs"],
+            json!(["INC-0041", "INC-0012"])
+        );
+        assert_eq!(wire["hypotheses"][1]["source"], "general_practice");
+        assert_eq!(wire["hypotheses"][1]["listed"], true);
+        assert_eq!(wire["hypotheses"][1]["confidence"], Value::Null);
+        assert_eq!(wire["severity_assessment"]["by"], "model");
+        assert_eq!(wire["status"], "mixed");
+        for key in [
+            "summary",
+            "memory_verdict",
+            "next_steps",
+            "ruled_out_by_history",
+            "do_not_repeat",
+            "stakeholder_update",
+            "safety_notes",
+            "cut_off",
+        ] {
+            assert!(wire.get(key).is_some(), "{key}");
+        }
+    }
+}

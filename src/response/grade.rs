@@ -94,8 +94,7 @@ pub fn grade(
 
 /// The rule itself.
 pub fn grade_of(similarity: f64, shares_signature: bool, same_service: bool) -> Grade {
-    // `>=` on purpose the other way round: NaN is below every floor.
-    if !(similarity >= RECALL_FLOOR) {
+    if similarity.is_nan() || similarity < RECALL_FLOOR {
         Grade::Low
     } else if same_service {
         Grade::DirectMatch
@@ -111,5 +110,163 @@ fn rank(grade: Grade) -> u8 {
         Grade::DirectMatch => 0,
         Grade::Analogy => 1,
         Grade::Low => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::incident::Report;
+    use crate::response::recall;
+    use crate::response::triage::{Said, triage};
+
+    #[test]
+    fn r5_the_rule() {
+        use Grade::{Analogy, DirectMatch, Low};
+        for (similarity, shares_signature, same, grade) in [
+            (0.0, true, true, Low),
+            (0.34, true, true, Low),
+            (0.34, true, false, Low),
+            (0.35, false, true, DirectMatch),
+            (0.9, false, true, DirectMatch),
+            (0.35, false, false, Low),
+            (0.49, false, false, Low),
+            (0.35, true, false, Analogy),
+            (0.5, false, false, Analogy),
+            (1.0, false, false, Analogy),
+            (f64::NAN, true, true, Low),
+        ] {
+            assert_eq!(
+                grade_of(similarity, shares_signature, same),
+                grade,
+                "{similarity} {shares_signature} {same}"
+            );
+        }
+    }
+
+    fn incident(number: u32, service: Option<&str>, title: &str) -> PastIncident {
+        let id = IncidentId::new(number).expect("not zero");
+        let mut incident = PastIncident::new(id, title);
+        incident.service = service.map(str::to_owned);
+        incident.symptoms = vec![title.to_owned()];
+        incident
+    }
+
+    fn graded(
+        report: &str,
+        service: Option<&str>,
+        registry: &Registry,
+        candidates: Vec<PastIncident>,
+        own: Option<u32>,
+    ) -> Vec<(u32, Grade)> {
+        let report = Report::from_text(report);
+        let said = Said {
+            service: service.map(str::to_owned),
+            severity: None,
+        };
+        let triage = triage(&report, registry, &said);
+        let query = recall::query(&report, &triage).prepare();
+        grade(
+            candidates,
+            &query,
+            triage.service.as_deref(),
+            registry,
+            own.and_then(IncidentId::new),
+            Limits::default(),
+        )
+        .into_iter()
+        .map(|recalled| (recalled.incident.id.number(), recalled.grade))
+        .collect()
+    }
+
+    const REPORT: &str = "deadlock detected on the orders table, checkout hangs";
+    const TITLE: &str = "deadlock on the orders table, checkout hangs";
+
+    #[test]
+    fn r5_whose_trouble_it_is() {
+        use Grade::{Analogy, DirectMatch, Low};
+        let registry = Registry::from_names(["shop-api", "cart-api"]);
+        for (at_hand, recorded, title, expected) in [
+            (Some("shop-api"), Some("shop-api"), TITLE, DirectMatch),
+            (Some("Shop API"), Some("shop-api-prod"), TITLE, DirectMatch),
+            (Some("shop-api"), Some("cart-api"), TITLE, Analogy),
+            // Unknown equals nothing, not even unknown.
+            (None, None, TITLE, Analogy),
+            (None, Some("shop-api"), TITLE, Analogy),
+            (Some("shop-api"), None, TITLE, Analogy),
+            // Another kind of trouble proves nothing here.
+            (
+                Some("shop-api"),
+                Some("shop-api"),
+                "certificate expired",
+                Low,
+            ),
+            (
+                Some("shop-api"),
+                Some("cart-api"),
+                "certificate expired",
+                Low,
+            ),
+        ] {
+            assert_eq!(
+                graded(
+                    REPORT,
+                    at_hand,
+                    &registry,
+                    vec![incident(1, recorded, title)],
+                    None
+                ),
+                vec![(1, expected)],
+                "{at_hand:?} {recorded:?} {title}"
+            );
+        }
+    }
+
+    #[test]
+    fn r5_environments_kept_apart_are_an_analogy() {
+        let mut registry = Registry::from_names(["shop-api"]);
+        if let Some(service) = registry.services.first_mut() {
+            service.environments_apart = vec!["staging".into()];
+        }
+        let found = graded(
+            REPORT,
+            Some("shop-api"),
+            &registry,
+            vec![incident(1, Some("shop-api-staging"), TITLE)],
+            None,
+        );
+        assert_eq!(found, vec![(1, Grade::Analogy)]);
+    }
+
+    #[test]
+    fn r5_best_first_without_the_own_one_and_within_the_limits() {
+        let registry = Registry::from_names(["shop-api", "cart-api"]);
+        let mut candidates: Vec<PastIncident> = (1..=12)
+            .map(|number| incident(number, Some("shop-api"), TITLE))
+            .collect();
+        candidates.extend((21..=26).map(|number| incident(number, Some("cart-api"), TITLE)));
+        candidates.extend((31..=60).map(|number| incident(number, Some("shop-api"), "disk full")));
+        // Twice from the store, once in the answer.
+        candidates.push(incident(12, Some("shop-api"), TITLE));
+        let found = graded(
+            REPORT,
+            Some("shop-api"),
+            &registry,
+            candidates.clone(),
+            Some(11),
+        );
+        let of = |grade| found.iter().filter(|(_, g)| *g == grade).count();
+        assert_eq!(of(Grade::DirectMatch), 8);
+        assert_eq!(of(Grade::Analogy), 4);
+        assert_eq!(of(Grade::Low), 20);
+        assert!(!found.iter().any(|(number, _)| *number == 11));
+        assert_eq!(found.first(), Some(&(12, Grade::DirectMatch)));
+        assert_eq!(found.iter().filter(|(number, _)| *number == 12).count(), 1);
+        // The store's order changes nothing.
+        candidates.reverse();
+        assert_eq!(
+            graded(REPORT, Some("shop-api"), &registry, candidates, Some(11)),
+            found
+        );
     }
 }

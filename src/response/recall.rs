@@ -122,7 +122,7 @@ pub fn refine_query(
 }
 
 fn query_tokens(query: &RecallQuery, extra: &str) -> Vec<String> {
-    let service = service_tokens(query.service.as_deref());
+    let service = Names::of(query.service.as_deref());
     let mut seen = HashSet::new();
     let mut telling = Vec::new();
     let mut common = Vec::new();
@@ -134,7 +134,7 @@ fn query_tokens(query: &RecallQuery, extra: &str) -> Vec<String> {
         .chain([extra, query.text.as_str()]);
     for source in sources {
         for token in tokens(&without_volatile(source)) {
-            if is_stop_word(&token) || service.contains(&token) || is_bare_number(&token) {
+            if is_stop_word(&token) || service.tokens.contains(&token) || is_bare_number(&token) {
                 continue;
             }
             if seen.insert(token.clone()) {
@@ -159,25 +159,27 @@ pub struct Prepared {
     /// What it is about, with weights.
     headline: Vec<BTreeMap<String, f64>>,
     /// Kinds of trouble that it affirms.
-    kinds: BTreeSet<&'static str>,
+    kinds: BTreeSet<String>,
     /// Signatures of its lines, each with the status codes of the line.
     lines: Vec<(Vec<String>, BTreeSet<String>)>,
     /// In which lines a word occurs.
     lines_by_word: HashMap<String, Vec<usize>>,
     /// Its own error lines.
     own_signatures: Vec<(Vec<String>, BTreeSet<String>)>,
-    service: HashSet<String>,
+    /// The service at hand, whose name tells nothing.
+    names: Names,
 }
 
 impl RecallQuery {
     /// Makes the report's side of the comparison.
     pub fn prepare(&self) -> Prepared {
-        let service = service_tokens(self.service.as_deref());
-        let bag = bag_of(&self.text, &service).into_keys().collect();
+        let names = Names::of(self.service.as_deref());
+        let bag = bag_of(&self.text, &names);
+        let kinds = kinds_in([&bag]).into_iter().map(str::to_owned).collect();
         let headline = self
             .headline
             .iter()
-            .map(|line| bag_of(line, &service))
+            .map(|line| bag_of(line, &names))
             .filter(|bag| !bag.is_empty())
             .collect();
         let lines: Vec<_> = self
@@ -195,9 +197,9 @@ impl RecallQuery {
             }
         }
         Prepared {
-            bag,
+            bag: bag.into_keys().collect(),
             headline,
-            kinds: kinds_of(self.text.lines()),
+            kinds,
             lines,
             lines_by_word,
             own_signatures: self
@@ -206,7 +208,7 @@ impl RecallQuery {
                 .map(|line| (signature(line), status_codes(line)))
                 .filter(|(words, _)| words.len() >= OWN_SIGNATURE_WORDS)
                 .collect(),
-            service,
+            names,
         }
     }
 }
@@ -244,8 +246,7 @@ impl Prepared {
     }
 
     fn features(&self, incident: &PastIncident) -> Features {
-        let mut names = self.service.clone();
-        names.extend(service_tokens(incident.service.as_deref()));
+        let names = self.names.clone().with(incident.service.as_deref());
         let title = bag_of(&incident.title, &names);
         let symptoms: Vec<_> = incident
             .symptoms
@@ -307,27 +308,15 @@ impl Prepared {
             back.iter().take(best_back).sum::<f64>() / best_back as f64
         };
 
-        let kinds = kinds_of(
-            std::iter::once(incident.title.as_str())
-                .chain(
-                    incident
-                        .symptoms
-                        .iter()
-                        .take(MAX_RECORD_LINES)
-                        .map(String::as_str),
-                )
-                .chain(
-                    incident
-                        .error_signatures
-                        .iter()
-                        .take(MAX_RECORD_LINES)
-                        .map(String::as_str),
-                ),
+        let kinds = kinds_in(
+            [&title, &cause]
+                .into_iter()
+                .chain(&symptoms)
+                .chain(signatures.iter().map(|(_, bag)| bag)),
         );
-        let of_cause = kinds_of([incident.root_cause.as_str()]);
         let shared = kinds
-            .union(&of_cause)
-            .filter(|kind| self.kinds.contains(*kind))
+            .iter()
+            .filter(|kind| self.kinds.contains(**kind))
             .count();
         Features {
             title: (!title.is_empty()).then(|| self.contains(&title)),
@@ -336,9 +325,7 @@ impl Prepared {
             cause: self.contains(&cause),
             back,
             kinds_shared: shared,
-            kinds_apart: shared == 0
-                && !self.kinds.is_empty()
-                && !(kinds.is_empty() && of_cause.is_empty()),
+            kinds_apart: shared == 0 && !self.kinds.is_empty() && !kinds.is_empty(),
             mass,
             shares_signature,
         }
@@ -485,31 +472,83 @@ fn kinds_of<'a>(lines: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'static s
 
 /// Stemmed tokens of a text with their weights; volatile words, stop words, bare numbers and the
 /// names of the services left out; the kinds of trouble that it affirms as tokens of their own.
-fn bag_of(text: &str, names: &HashSet<String>) -> BTreeMap<String, f64> {
+fn bag_of(text: &str, names: &Names) -> BTreeMap<String, f64> {
     let mut bag = BTreeMap::new();
     if text.trim().is_empty() {
         return bag;
     }
-    for token in tokens(&without_volatile(text)) {
-        if is_stop_word(&token) || names.contains(&token) || is_bare_number(&token) {
+    let text = names.without(text);
+    for token in tokens(&without_volatile(&text)) {
+        if is_stop_word(&token) || names.tokens.contains(&token) || is_bare_number(&token) {
             continue;
         }
         let weight = weight(&token);
         bag.insert(stem(&token), weight);
     }
     for kind in kinds_of(text.lines()) {
-        bag.insert(format!("kind:{kind}"), KIND_TOKEN_WEIGHT);
+        bag.insert(format!("{KIND_PREFIX}{kind}"), KIND_TOKEN_WEIGHT);
     }
     bag
 }
 
-const KIND_TOKEN_WEIGHT: f64 = 1.5;
-
-fn service_tokens(service: Option<&str>) -> HashSet<String> {
-    service
-        .map(|name| tokens(name).into_iter().collect())
-        .unwrap_or_default()
+/// Names of services, which tell nothing of the trouble: `dns-gateway` has no trouble with DNS by
+/// being called so.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    spelled: Vec<String>,
+    tokens: HashSet<String>,
 }
+
+impl Names {
+    fn of(service: Option<&str>) -> Self {
+        Self::default().with(service)
+    }
+
+    fn with(mut self, service: Option<&str>) -> Self {
+        if let Some(name) = service.map(str::trim).filter(|name| name.len() > 1) {
+            self.tokens.extend(tokens(name));
+            let spelled = name.to_ascii_lowercase();
+            if !self.spelled.contains(&spelled) {
+                self.spelled.push(spelled);
+            }
+        }
+        self
+    }
+
+    /// A text without these names.
+    fn without<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut out = Cow::Borrowed(text);
+        for name in &self.spelled {
+            let folded = out.to_ascii_lowercase();
+            if !folded.contains(name) {
+                continue;
+            }
+            let mut shorter = String::with_capacity(out.len());
+            let mut end = 0;
+            for (at, found) in folded.match_indices(name.as_str()) {
+                shorter.push_str(out.get(end..at).unwrap_or_default());
+                shorter.push(' ');
+                end = at + found.len();
+            }
+            shorter.push_str(out.get(end..).unwrap_or_default());
+            out = Cow::Owned(shorter);
+        }
+        out
+    }
+}
+
+/// No token holds a colon.
+const KIND_PREFIX: &str = "kind:";
+
+/// The kinds of trouble among the tokens of bags.
+fn kinds_in<'a>(bags: impl IntoIterator<Item = &'a BTreeMap<String, f64>>) -> BTreeSet<&'a str> {
+    bags.into_iter()
+        .flat_map(|bag| bag.keys())
+        .filter_map(|token| token.strip_prefix(KIND_PREFIX))
+        .collect()
+}
+
+const KIND_TOKEN_WEIGHT: f64 = 1.5;
 
 static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -520,9 +559,20 @@ static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Without what names one night: pods, addresses, dates, times, percentages.
 fn without_volatile(text: &str) -> Cow<'_, str> {
-    // Each of them holds a digit; most lines of a record hold none.
+    // Most lines of a record hold neither a digit nor, if one, a word that may be volatile.
     if !text.bytes().any(|b| b.is_ascii_digit()) {
         return Cow::Borrowed(text);
+    }
+    let may_hold = text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '-')))
+        .any(|word| word.len() >= 5 && word.bytes().filter(u8::is_ascii_digit).count() >= 2)
+        || text.contains('#')
+        || text.to_ascii_lowercase().contains("build");
+    if !may_hold {
+        return match CLOCK.as_ref() {
+            Some(clock) => clock.replace_all(text, " "),
+            None => Cow::Borrowed(text),
+        };
     }
     let masked = volatile::replace(text, |_| false);
     let mut out = masked.0;
@@ -562,11 +612,8 @@ const TELLING: f64 = 0.8;
 /// What a token tells, from what it is. Common words of operations tell little: every outage has
 /// errors, requests and users.
 fn weight(token: &str) -> f64 {
-    if COMMON.contains(&token) {
-        return 0.15;
-    }
-    if FREQUENT.contains(&token) {
-        return 0.45;
+    if let Some(weight) = BY_TABLE.get(token) {
+        return *weight;
     }
     if is_status_code(token) {
         return if token == "429" { 1.0 } else { 0.5 };
@@ -594,368 +641,59 @@ fn weight(token: &str) -> f64 {
     }
 }
 
+static BY_TABLE: LazyLock<HashMap<&'static str, f64>> = LazyLock::new(|| {
+    // A word in both tables is common.
+    let frequent = FREQUENT.iter().map(|word| (*word, 0.45));
+    frequent
+        .chain(COMMON.iter().map(|word| (*word, 0.15)))
+        .collect()
+});
+
 /// Words that nearly every report has.
+#[rustfmt::skip]
 const COMMON: &[&str] = &[
-    "error",
-    "errors",
-    "err",
-    "fail",
-    "fails",
-    "failed",
-    "failing",
-    "failure",
-    "failures",
-    "service",
-    "services",
-    "request",
-    "requests",
-    "response",
-    "responses",
-    "issue",
-    "issues",
-    "problem",
-    "problems",
-    "incident",
-    "alert",
-    "alerts",
-    "user",
-    "users",
-    "customer",
-    "customers",
-    "client",
-    "clients",
-    "server",
-    "servers",
-    "since",
-    "utc",
-    "after",
-    "before",
-    "today",
-    "yesterday",
-    "all",
-    "any",
-    "not",
-    "no",
-    "none",
-    "only",
-    "when",
-    "api",
-    "prod",
-    "production",
-    "warn",
-    "warning",
-    "info",
-    "debug",
-    "log",
-    "logs",
-    "line",
-    "code",
-    "status",
-    "message",
-    "msg",
-    "level",
-    "http",
-    "https",
-    "get",
-    "post",
-    "put",
-    "v1",
-    "v2",
-    "com",
-    "org",
-    "java",
-    "javax",
-    "lang",
-    "util",
-    "apache",
-    "exception",
-    "exceptions",
-    "npe",
-    "null",
-    "pointer",
-    "nullpointerexception",
-    "runtimeexception",
-    "ioexception",
-    "illegalargumentexception",
-    "illegalstateexception",
-    "executionexception",
-    "typeerror",
-    "valueerror",
-    "undefined",
-    "method",
-    "following",
-    "below",
-    "net",
-    "app",
-    "main",
-    "system",
-    "again",
-    "about",
-    "can",
-    "but",
-    "if",
-    "more",
-    "than",
-    "up",
-    "out",
-    "off",
-    "over",
-    "per",
-    "one",
-    "two",
-    "new",
-    "old",
-    "now",
-    "still",
-    "get",
-    "gets",
-    "got",
-    "see",
-    "seen",
-    "time",
-    "times",
-    "minute",
-    "minutes",
-    "hour",
-    "hours",
-    "day",
-    "seconds",
-    "ms",
-    "every",
-    "each",
-    "other",
-    "due",
-    "because",
-    "does",
-    "do",
-    "did",
-    "would",
-    "could",
-    "may",
-    "you",
-    "use",
-    "used",
-    "using",
-    "work",
-    "works",
-    "working",
-    "here",
-    "what",
-    "how",
-    "very",
-    "just",
-    "like",
-    "name",
-    "value",
-    "type",
-    "set",
-    "run",
-    "running",
-    "kind",
-    "pod",
-    "pods",
-    "deployment",
-    "namespace",
-    "container",
-    "node",
-    "nodes",
-    "host",
-    "hosts",
-    "cluster",
-    "instance",
-    "replicas",
-    "region",
-    "online",
-    "back",
-    "during",
-    "between",
-    "报错",
-    "失败",
-    "服务",
-    "错误",
-    "异常",
-    "请求",
-    "用户",
-    "接口",
-    "部分",
-    "出现",
-    "开始",
-    "今天",
-    "昨天",
-    "目前",
-    "问题",
-    "日志",
-    "告警",
-    "系统",
-    "大量",
-    "发现",
-    "情况",
-    "导致",
-    "反馈",
-    "线上",
-    "生产",
-    "影响",
-    "我们",
-    "一直",
-    "现在",
-    "没有",
-    "分钟",
-    "左右",
-    "时间",
-    "客户",
-    "户端",
-    "正常",
-    "不是",
-    "已经",
-    "可能",
-    "怀疑",
-    "排查",
-    "好像",
-    "有点",
-    "偶发",
-    "间歇",
-    "歇性",
-    "部分",
-    "应用",
-    "环境",
-    "节点",
-    "机器",
-    "集群",
-    "实例",
-    "容器",
-    "收到",
-    "看到",
-    "返回",
-    "之后",
-    "之前",
-    "昨晚",
-    "北京",
-    "京时",
+    "error", "errors", "err", "fail", "fails", "failed", "failing", "failure", "failures",
+    "service", "services", "request", "requests", "response", "responses", "issue", "issues",
+    "problem", "problems", "incident", "alert", "alerts", "user", "users", "customer", "customers",
+    "client", "clients", "server", "servers", "since", "utc", "after", "before", "today",
+    "yesterday", "all", "any", "not", "no", "none", "only", "when", "api", "prod", "production",
+    "warn", "warning", "info", "debug", "log", "logs", "line", "code", "status", "message", "msg",
+    "level", "http", "https", "get", "post", "put", "v1", "v2", "com", "org", "java", "javax",
+    "lang", "util", "apache", "exception", "exceptions", "npe", "null", "pointer",
+    "nullpointerexception", "runtimeexception", "ioexception", "illegalargumentexception",
+    "illegalstateexception", "executionexception", "typeerror", "valueerror", "undefined",
+    "method", "following", "below", "net", "app", "main", "system", "again", "about", "can", "but",
+    "if", "more", "than", "up", "out", "off", "over", "per", "one", "two", "new", "old", "now",
+    "still", "get", "gets", "got", "see", "seen", "time", "times", "minute", "minutes", "hour",
+    "hours", "day", "seconds", "ms", "every", "each", "other", "due", "because", "does", "do",
+    "did", "would", "could", "may", "you", "use", "used", "using", "work", "works", "working",
+    "here", "what", "how", "very", "just", "like", "name", "value", "type", "set", "run",
+    "running", "kind", "pod", "pods", "deployment", "namespace", "container", "node", "nodes",
+    "host", "hosts", "cluster", "instance", "replicas", "region", "online", "back", "during",
+    "between", "报错", "失败", "服务", "错误", "异常", "请求", "用户", "接口", "部分", "出现",
+    "开始", "今天", "昨天", "目前", "问题", "日志", "告警", "系统", "大量", "发现", "情况", "导致",
+    "反馈", "线上", "生产", "影响", "我们", "一直", "现在", "没有", "分钟", "左右", "时间", "客户",
+    "户端", "正常", "不是", "已经", "可能", "怀疑", "排查", "好像", "有点", "偶发", "间歇", "歇性",
+    "部分", "应用", "环境", "节点", "机器", "集群", "实例", "容器", "收到", "看到", "返回", "之后",
+    "之前", "昨晚", "北京", "京时",
 ];
 
 /// Words that many reports have.
+#[rustfmt::skip]
 const FREQUENT: &[&str] = &[
-    "timeout",
-    "timeouts",
-    "timed",
-    "latency",
-    "slow",
-    "slower",
-    "down",
-    "high",
-    "low",
-    "increased",
-    "increase",
-    "rate",
-    "restart",
-    "restarts",
-    "restarted",
-    "restarting",
-    "connection",
-    "connections",
-    "connect",
-    "caused",
-    "exit",
-    "exited",
-    "process",
-    "thread",
-    "exec",
-    "available",
-    "unavailable",
-    "intermittent",
-    "degraded",
-    "p99",
-    "p95",
-    "cpu",
-    "load",
-    "traffic",
-    "5xx",
-    "4xx",
-    "worker",
-    "workers",
-    "job",
-    "jobs",
-    "database",
-    "db",
-    "deploy",
-    "deployed",
-    "release",
-    "rising",
-    "growing",
-    "returns",
-    "returned",
-    "returning",
-    "upstream",
-    "gateway",
-    "call",
-    "calls",
-    "data",
-    "page",
-    "pages",
-    "web",
-    "backend",
-    "frontend",
-    "read",
-    "write",
-    "file",
-    "files",
-    "limit",
-    "max",
-    "pending",
-    "active",
-    "open",
-    "stop",
-    "stopped",
-    "start",
-    "started",
-    "late",
-    "lost",
-    "many",
-    "too",
-    "full",
-    "test",
-    "retry",
-    "retries",
-    "attempt",
-    "attempts",
-    "state",
-    "reason",
-    "terminated",
-    "last",
-    "first",
-    "some",
-    "root",
-    "超时",
-    "重启",
-    "延迟",
-    "很慢",
-    "变慢",
-    "响应",
-    "成功",
-    "重试",
-    "发布",
-    "上线",
-    "连接",
-    "数据",
-    "任务",
-    "网关",
-    "数据库",
-    "据库",
-    "间歇性",
-    "升高",
-    "上涨",
-    "恢复",
-    "飙升",
-    "处理",
-    "调用",
-    "访问",
-    "页面",
-    "功能",
-    "持续",
-    "反复",
-    "订单",
-    "使用",
-    "用率",
+    "timeout", "timeouts", "timed", "latency", "slow", "slower", "down", "high", "low",
+    "increased", "increase", "rate", "restart", "restarts", "restarted", "restarting",
+    "connection", "connections", "connect", "caused", "exit", "exited", "process", "thread",
+    "exec", "available", "unavailable", "intermittent", "degraded", "p99", "p95", "cpu", "load",
+    "traffic", "5xx", "4xx", "worker", "workers", "job", "jobs", "database", "db", "deploy",
+    "deployed", "release", "rising", "growing", "returns", "returned", "returning", "upstream",
+    "gateway", "call", "calls", "data", "page", "pages", "web", "backend", "frontend", "read",
+    "write", "file", "files", "limit", "max", "pending", "active", "open", "stop", "stopped",
+    "start", "started", "late", "lost", "many", "too", "full", "test", "retry", "retries",
+    "attempt", "attempts", "state", "reason", "terminated", "last", "first", "some", "root",
+    "超时", "重启", "延迟", "很慢", "变慢", "响应", "成功", "重试", "发布", "上线", "连接", "数据",
+    "任务", "网关", "数据库", "据库", "间歇性", "升高", "上涨", "恢复", "飙升", "处理", "调用",
+    "访问", "页面", "功能", "持续", "反复", "订单", "使用", "用率",
 ];
 
 /// A light stem, English only, for comparing: exhausts, exhausted and exhausting are one word.
@@ -993,8 +731,8 @@ fn stem(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::incident::{FixAttempt, IncidentId, Outcome, Registry};
-    use crate::response::grade::{ANALOGY_FLOOR, Limits, RECALL_FLOOR, grade};
+    use crate::incident::{IncidentId, Registry};
+    use crate::response::grade::RECALL_FLOOR;
     use crate::response::triage::{Said, triage};
 
     const SERVICE: &str = "shop-api";
@@ -1354,5 +1092,108 @@ mod tests {
             "lowest same {lowest:.2}, highest other {highest:.2}\n{}",
             wrong.join("\n")
         );
+    }
+
+    #[test]
+    fn r5_the_services_name_adds_nothing() {
+        let mut record = PastIncident::new(IncidentId::new(1).expect("not zero"), "dns-cache");
+        record.service = Some("dns-cache".into());
+        let registry = Registry::from_names(["dns-cache"]);
+        let report = Report::from_text("dns-cache");
+        let triage = triage(&report, &registry, &Said::default());
+        assert_eq!(triage.service.as_deref(), Some("dns-cache"));
+        assert_eq!(similarity(&query(&report, &triage), &record).value, 0.0);
+    }
+
+    #[test]
+    fn r5_signatures_that_are_shared_and_that_are_not() {
+        for (report, line, shared) in [
+            (
+                "upstream returned 503 Service Unavailable",
+                "upstream returned 429",
+                false,
+            ),
+            (
+                "网关日志：upstream returned 429 Too Many Requests, route=shop",
+                "upstream returned 429",
+                true,
+            ),
+            ("ERROR: Connection timed out", "Connection timed out", false),
+            (
+                "java.lang.NullPointerException",
+                "java.lang.NullPointerException",
+                false,
+            ),
+            (
+                "HikariPool-2 - Connection is not available, request timed out after 5000ms",
+                "HikariPool-1 - Connection is not available, request timed out after 30000ms",
+                true,
+            ),
+            (
+                "accept EMFILE: too many open files",
+                "EMFILE: too many open files",
+                true,
+            ),
+            (
+                "EMFILE was seen, too many files are open",
+                "EMFILE: too many open files",
+                false,
+            ),
+            (
+                "2026-11-30 02:00:01 ERROR [main] Offset commit failed, the group has already rebalanced",
+                "ERROR c.a.Consumer - Offset commit failed, the group has already rebalanced and assigned the partitions",
+                true,
+            ),
+            ("", "EMFILE: too many open files", false),
+        ] {
+            let record = Record {
+                title: "x",
+                symptoms: &[],
+                signatures: &[],
+                cause: "",
+            };
+            let mut incident = record.incident();
+            incident.error_signatures = vec![line.to_owned()];
+            let similarity = query_of(report, None).prepare().similarity(&incident);
+            assert_eq!(similarity.shares_signature, shared, "{report} | {line}");
+        }
+    }
+
+    #[test]
+    fn the_query_begins_with_what_tells() {
+        let query = query_of(
+            "shop-api is slow since 02:41\nERROR: deadlock detected in shop_orders, SQLSTATE 40P01",
+            None,
+        );
+        assert_eq!(query.service.as_deref(), Some(SERVICE));
+        assert_eq!(query.tokens.first().map(String::as_str), Some("deadlock"));
+        for absent in ["shop-api", "02", "41", "the", "is"] {
+            assert!(
+                !query.tokens.iter().any(|t| t == absent),
+                "{absent}: {:?}",
+                query.tokens
+            );
+        }
+        let long: String = (0..500).map(|n| format!("word{n}x ")).collect();
+        assert!(query_of(&long, None).tokens.len() <= MAX_TOKENS);
+        let distinct: HashSet<&String> = query.tokens.iter().collect();
+        assert_eq!(distinct.len(), query.tokens.len());
+    }
+
+    #[test]
+    fn r23_a_models_triage_widens_the_query() {
+        let narrow = query_of("checkout hangs", None);
+        let wide = refine_query(
+            &narrow,
+            "Deadlock on the orders table",
+            &["checkout takes 20 s".into()],
+            &["ERROR: deadlock detected".into()],
+            "deadlock orders stock",
+        );
+        let value = |query: &RecallQuery| similarity(query, &DEADLOCK.incident());
+        assert!(value(&wide).value > value(&narrow).value);
+        assert!(wide.tokens.iter().any(|token| token == "stock"));
+        // The model's line is no line of the report.
+        assert_eq!(wide.lines, narrow.lines);
     }
 }

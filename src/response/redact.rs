@@ -301,7 +301,7 @@ const RULES: &[Rule] = &[
     secret("aws-access-key", &["akia", "asia", "agpa", "aida", "aroa", "aipa", "anpa", "anva", "a3t", "abia", "acca"],
         r"\b(?:AKIA|ASIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|A3T[A-Z0-9]|ABIA|ACCA)[A-Z0-9]{16}\b", always),
     secret("aws-secret-key", &["aws", "secret", "amazon"],
-        r#"(?i)(?:aws|amazon|secret)[a-z0-9_ .\-]{0,30}(?:key|secret|token)?[a-z0-9_\-]{0,10}["'\]]{0,2}\s{0,3}(?:=>|:=|=|:|,|\s)\s{0,3}["'`]{0,2}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#, mixed),
+        r#"(?i)(?:aws|amazon|secret)[a-z0-9_ .\-]{0,30}(?:key|secret|token)?[a-z0-9_\-]{0,10}["'\\\]]{0,4}\s{0,3}(?:=>|:=|=|:|,|\s)\s{0,3}["'`\\]{0,4}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#, mixed),
     secret("aws-session-token", &["session", "x-amz"],
         r#"(?i)(?:session_?token|x-amz-security-token)["']{0,2}\s{0,3}(?:=>|=|:)\s{0,3}["']?([A-Za-z0-9/+=%]{80,})"#, always),
     secret("aws-bedrock-key", &["absk", "bedrock-api-key"], r"\bABSK[A-Za-z0-9+/]{40,}={0,2}|bedrock-api-key-[A-Za-z0-9+/=_\-.%]{20,}", always),
@@ -318,10 +318,10 @@ const RULES: &[Rule] = &[
     secret("gitlab-token", &["glpat", "gldt", "glrt", "glcbt", "glptt", "glft", "glsoat", "glimt", "glagent", "gloas", "glffct", "gr1348941", "_gitlab_session"],
         r"\b(?:glpat|gldt|glrt|glrtr|glcbt|glptt|glft|glsoat|glimt|glagent|gloas|glffct)-[A-Za-z0-9_\-=.]{20,}|\bGR1348941[A-Za-z0-9_\-]{20,}|_gitlab_session=([0-9a-z]{32})", always),
     secret("slack-token", &["xox", "xapp-", "xwfp-"], r"(?i)\bxox[a-z](?:[.\-]xox[a-z])?-[A-Za-z0-9\-]{10,}|\bxapp-[0-9]-[A-Za-z0-9\-]{10,}|\bxwfp-[A-Za-z0-9\-]{10,}", always),
-    secret("webhook-url", &["hooks.slack.com", "webhooks/", "webhook.office.com", "/bot/v2/hook/", "webhook/send", "robot/send", "hooks.zapier.com", "logic.azure.com", "chat.googleapis.com"],
+    secret("webhook-url", &["hooks.slack.com", "webhooks/", "office.com/webhook", "/bot/v2/hook/", "webhook/send", "robot/send", "hooks.zapier.com", "logic.azure.com", "chat.googleapis.com"],
         concat!(r"hooks\.slack(?:-gov)?\.com/((?:services|workflows|triggers)/[A-Za-z0-9/_+\-]{16,})",
             r"|discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/([0-9]{10,20}/[A-Za-z0-9_\-]{30,})",
-            r"|webhook\.office\.com/(webhookb2/[A-Za-z0-9@/\-]{20,})",
+            r"|office\.com/(webhook(?:b2)?/[A-Za-z0-9@/\-]{20,})",
             r"|/bot/v2/hook/([A-Za-z0-9\-]{10,})|webhook/send\?key=([A-Za-z0-9\-]{10,})|robot/send\?access_token=([A-Za-z0-9]{20,})",
             r"|hooks\.zapier\.com/hooks/catch/([A-Za-z0-9/]{8,})|chat\.googleapis\.com/v1/spaces/([A-Za-z0-9_\-/?=&%]{20,})"), always),
     secret("discord-token", &["."], r"\b[MNO][A-Za-z0-9_\-]{22,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,40}", mixed),
@@ -339,19 +339,20 @@ const RULES: &[Rule] = &[
     // Registries and platforms: tokens that say by their prefix what they are.
     secret("registry-token", &["npm_", "pypi-", "rubygems_", "dckr_pat_", "dckr_oat_", "clojars_", "cio", "oy2"],
         r"\bnpm_[A-Za-z0-9]{36}|\bpypi-[A-Za-z0-9_\-]{50,}|\brubygems_[a-f0-9]{48}|\bdckr_[op]at_[A-Za-z0-9_\-]{20,}|(?i:\bCLOJARS_)[A-Za-z0-9]{60}|\bcio[A-Za-z0-9]{32}\b|\boy2[a-z0-9]{43}\b", always),
-    secret("vault-token", &["hvs.", "hvb.", "hvr.", "s.", "b.aaaaa", "atlasv1"], r"\bhv[sbr]\.[A-Za-z0-9_\-]{20,}|\b[sb]\.[A-Za-z0-9]{24}\b|\b[A-Za-z0-9]{14}\.(?i:atlasv1)\.[A-Za-z0-9_=\-]{60,70}", mixed),
-    secret("api-token", &["dop_v1_", "doo_v1_", "dor_v1_", "dapi", "pul-", "nrak-", "nrii-", "nrjs-", "nral", "glc_", "glsa_", "sntrys_", "sntryu_", "dp.", "lin_api_", "lin_oauth", "ntn_", "secret_", "atatt3", "atctt3", "atbb", "figd_", "pmak-", "pscale_", "pnu_", "rdme_", "dt0", "ops_ey", "fo1_", "fm1_", "fm2_", "hrku-", "ico-", "sha256~", "api-", "tk-us-", "squ_", "sqp_", "sqa_", "sbp_", "tskey-", "tfp_", "akc", "ap", "duffel_", "ezak", "eztk", "fio-u-", "_mmk", "sgp_", "slk_", "sm_", "shippo_", "aqvn", "t1.", "aio_", "p8e-", "v1.0-", "rpa_", "phc_", "phx_", "pat.", "cmvmd", "nfp_", "bkua_", "ccipat_", "eyjrijoi", "sl.", "dnkey-", "flwseck", "flwpub", "jfd", "lip_", "vercel_", "kpat_", "waka_", "rnd_", "ubdy", "pk.ey", "sk.ey", "xkeysib", "cf_", "live_", "test_", "gocardless", "akcp"],
+    secret("vault-token", &["hvs.", "hvb.", "hvr.", "s.", "b.aaaaa", "atlasv1"], r"\bhv[sbr]\.[A-Za-z0-9_\-]{20,}|\b[sb]\.[A-Za-z0-9]{24}\b|\bs\.[A-Za-z0-9_\-]{60,}|\b[A-Za-z0-9]{14}\.(?i:atlasv1)\.[A-Za-z0-9_=\-]{60,70}", mixed),
+    secret("api-token", &["dop_v1_", "doo_v1_", "dor_v1_", "dapi", "pul-", "nrak-", "nrii-", "nrjs-", "nral", "glc_", "glsa_", "sntrys_", "sntryu_", "dp.", "lin_api_", "lin_oauth", "ntn_", "secret_", "atatt3", "atctt3", "atbb", "figd_", "pmak-", "pscale_", "pnu_", "rdme_", "dt0", "ops_ey", "fo1_", "fm1_", "fm2_", "hrku-", "ico-", "sha256~", "api-", "tk-us-", "squ_", "sqp_", "sqa_", "sbp_", "tskey-", "tfp_", "akc", "duffel_", "ezak", "eztk", "fio-u-", "_mmk", "sgp_", "slk_", "sm_", "shippo_", "aqvn", "t1.", "aio_", "p8e-", "v1.0-", "rpa_", "phc_", "phx_", "pat.", "cmvmd", "nfp_", "bkua_", "ccipat_", "eyjrijoi", "sl.", "dnkey-", "flwseck", "flwpub", "jfd", "lip_", "vercel_", "kpat_", "waka_", "rnd_", "ubdy", "pk.ey", "sk.ey", "xkeysib", "cf_", "live_", "test_", "gocardless", "tkn.v1_", "bbff-", "odt_", "ak_live", "s-s4t2", "eaa", "pk.", "sbp_"],
         concat!(r"\bdo[opr]_v1_[a-f0-9]{64}|\bdapi[a-f0-9]{32}(?:-[0-9])?\b|\bpul-[a-f0-9]{40}|\bNR(?:AK|II|JS|RA)-[A-Za-z0-9_\-]{19,}|\b[A-Za-z0-9]{36}NRAL\b|\bglc_[A-Za-z0-9+/=]{32,}|\bglsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}",
             r"|\bsntry[su]_[A-Za-z0-9+/=_]{40,}|\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9.\-_]{20,}|\blin_(?:api|oauth)_[A-Za-z0-9]{32,}|\bntn_[A-Za-z0-9]{40,}|\bsecret_[A-Za-z0-9]{43}\b|\bAT[AC]TT3[A-Za-z0-9_\-=]{50,}|\bATBB[A-Za-z0-9]{24,}",
             r"|\bfigd_[A-Za-z0-9_\-]{30,}|\bPMAK-[A-Fa-f0-9]{24}-[A-Fa-f0-9]{34}|\bpscale_(?:tkn|pw|oauth)_[A-Za-z0-9=_.\-]{30,}|\bpnu_[A-Za-z0-9]{36}|\brdme_[a-z0-9]{60,}|\bdt0[a-z][0-9]{2}\.[A-Za-z0-9]{20,24}\.[A-Za-z0-9]{60,64}",
             r"|\bops_ey[A-Za-z0-9+/=]{40,}|\bA3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}\b|\bf(?:o1|m[12][ar]?)_[A-Za-z0-9+/=_\-]{40,}|\bHRKU-AA[A-Za-z0-9_\-]{40,}|\bico-[A-Za-z0-9]{32}\b|\bsha256~[A-Za-z0-9_\-]{43}|\bAPI-[A-Z0-9]{26}\b|\btk-us-[A-Za-z0-9_\-]{48}",
-            r"|\bsq[upa]_[a-z0-9]{40}|\bsbp_[a-f0-9]{40}|\btskey-[A-Za-z0-9\-]{16,}|\btfp_[A-Za-z0-9_.=\-]{40,}|\bAKC[A-Za-z0-9]{10,}\b|\bAP[0-9A-F][A-Za-z0-9]{8,}\b|\bcmVmdGtu[A-Za-z0-9]{40,}|\bduffel_(?:test|live)_[A-Za-z0-9_\-=]{40,}|\bEZ[AT]K[A-Za-z0-9]{54}|\bfio-u-[A-Za-z0-9_\-=]{60,}|\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b",
+            r"|\bsq[upa]_[a-z0-9]{40}|\bsbp_[a-f0-9]{40}|\btskey-[A-Za-z0-9\-]{16,}|\btfp_[A-Za-z0-9_.=\-]{40,}|\bAKC[A-Za-z0-9]{10,}\b|\bcmVmdGtu[A-Za-z0-9]{40,}|\bduffel_(?:test|live)_[A-Za-z0-9_\-=]{40,}|\bEZ[AT]K[A-Za-z0-9]{54}|\bfio-u-[A-Za-z0-9_\-=]{60,}|\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b",
             r"|\bsgp_[A-Za-z0-9_]{40,}|\bslk_[a-f0-9]{60,}|\bsm_(?:pat|aat|sat)_[A-Za-z0-9]{16}|\bshippo_(?:live|test)_[A-Fa-f0-9]{40}|\bAQVN[A-Za-z0-9_\-]{35,38}|\bt1\.[A-Z0-9a-z_\-]+=*\.[A-Z0-9a-z_\-]{80,}=*|\baio_[A-Za-z0-9]{28}|\bp8e-[A-Za-z0-9\-]{32}|\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}|\bph[cx]_[A-Za-z0-9]{40,}",
-            r"|\bpat\.[A-Za-z0-9_\-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}|\bnfp_[A-Za-z0-9]{36,}|\bbkua_[a-f0-9]{40}|\bCCIPAT_[A-Za-z0-9_]{40,}|\beyJrIjoi[A-Za-z0-9+/=_\-]{60,}|\bsl\.[A-Za-z0-9_=\-]{130,}|\bdnkey-[A-Za-z0-9=_\-]{26}-[A-Za-z0-9=_\-]{52}|\bFLW(?:SECK|PUBK)_TEST-[A-Za-z0-9]{12,}|\bkpat_[A-Za-z0-9]{40,}|\bwaka_[0-9a-f\-]{36}|\brnd_[A-Za-z0-9]{28,}|\b[ps]k\.eyJ[A-Za-z0-9_\-]{60,}\.[A-Za-z0-9_\-]{20,}|\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}"), mixed),
+            r"|\bpat\.[A-Za-z0-9_\-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}|\bnfp_[A-Za-z0-9]{36,}|\bbkua_[a-f0-9]{40}|\bCCIPAT_[A-Za-z0-9_]{40,}|\beyJrIjoi[A-Za-z0-9+/=_\-]{60,}|\bsl\.[A-Za-z0-9_=\-]{130,}|\bdnkey-[A-Za-z0-9=_\-]{26}-[A-Za-z0-9=_\-]{52}|\bFLW(?:SECK|PUBK)_TEST-[A-Za-z0-9]{12,}|\bkpat_[A-Za-z0-9]{40,}|\bwaka_[0-9a-f\-]{36}|\brnd_[A-Za-z0-9]{28,}|\b[ps]k\.eyJ[A-Za-z0-9_\-]{60,}\.[A-Za-z0-9_\-]{20,}|\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}",
+            r"|\btkn\.v1_[A-Za-z0-9=_\-]{40,}|\bBBFF-[A-Za-z0-9]{30,}|\bodt_[A-Za-z0-9]{32,}|\b[as]k_(?:live|test)_[A-Za-z0-9]{20,}|\bs-s4t2(?:af|ud)-[a-f0-9]{64}|\bEAA[A-Za-z0-9]{80,}|\bpk\.[a-z0-9]{60,}\.[a-z0-9]{20,}|\bsbp_[A-Za-z0-9]{40,44}\b"), mixed),
     secret("jwt", &["ey"], r"\bey[A-Za-z0-9]{8,}[A-Za-z0-9_\-]*\.ey[A-Za-z0-9/_\-]{8,}={0,2}(?:\.[A-Za-z0-9/_\-]{4,}={0,2})?", mixed),
     secret("jwt", &["zxlk", "ey"], r"\bZXlK[A-Za-z0-9+/=_\-]{60,}|\beyJ[A-Za-z0-9_\-]{10,}\.\.?[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-.]{20,}", mixed),
     secret("password-hash", &["$2", "$5$", "$6$", "$1$", "$apr1$", "$argon2", "$y$", "$krb5", "pbkdf2"],
-        r#"\$(?:2[abxy]|apr1|[156y]|argon2id?|krb5[a-z0-9]+)\$[^\s"',:]{16,}|\bpbkdf2_sha256\$[^\s"',]{20,}"#, always),
+        r#"\$(?:2[abxy]|apr1|[156y]|argon2id?|krb5[a-z0-9]+)\$[^\s"',:]{16,}|\bpbkdf2_sha256\$[^\s"',]{20,}"#, begins_a_word),
     // Headers and addresses.
     secret("url-password", &["://"], r#"\b[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s/?#@:"'<>]{0,100}:([^\s/@"'<>]{1,200})@"#, value),
     secret("cookie", &["cookie"], r#"(?i)\b(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.\-]{1,60}=[^\r\n"']{4,})"#, always),
@@ -359,12 +360,20 @@ const RULES: &[Rule] = &[
         r#"(?i)\b(?:proxy-)?authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token|apikey|digest|negotiate|aws4-hmac-sha256)\s+)?([^\s"',;<>]{6,})|\bbearer\s+["']?([A-Za-z0-9._~+/=\-]{16,})|\bx-(?:api-key|auth-token|auth-key|vault-token|access-token)["']?\s{0,3}[:=]\s{0,3}["']?([^\s"',;<>]{6,})|\bprivate-token["']?\s{0,3}[:=]\s{0,3}["']?([^\s"',;<>]{6,})|\bbasic\s+([A-Za-z0-9+/]{12,}={0,2})(?:[^A-Za-z0-9+/=]|$)"#, header_value),
     // Commands.
     secret("password", &["-u", "--user", "-p", "--pass", "--token", "--secret", "--api", "-a"],
-        r#"\bcurl\b[^\r\n]{0,300}?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s"':]{0,80}:([^\s"']{2,200})|\b(?:sshpass|mysql|mysqldump|mysqladmin|mariadb)\b[^\r\n]{0,120}?\s-p ?["']?([^\s"'\-][^\s"']{3,})|\bredis-cli\b[^\r\n]{0,120}?\s-a ["']?([^\s"']{4,})|(?i:--(?:password|passwd|pass|token|secret|api-?key|client-secret))[ =]["']?([^\s"'<>\-$][^\s"'<>]{3,})|\bpsexec\b[^\r\n]{0,200}?\s-p ["']?([^\s"']{3,})"#, value),
+        r#"\bcurl\b[^\r\n]{0,300}?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s"':]{0,80}:["']?([^\s"']{2,200})|\b(?:sshpass|mysql|mysqldump|mysqladmin|mariadb)\b[^\r\n]{0,120}?\s-p ?["']?([^\s"'\-][^\s"']{3,})|\bredis-cli\b[^\r\n]{0,120}?\s-a ["']?([^\s"']{4,})|(?i:--(?:password|passwd|pass|token|secret|api-?key|client-secret))[ =]["']?([^\s"'<>\-$][^\s"'<>]{3,})|\bpsexec\b[^\r\n]{0,200}?\s-p ["']?([^\s"']{3,})"#, value),
+    secret("password", &["password"],
+        r#"(?i)\bpassword\s{1,3}["']([^\s"']{3,})["']|\blogin\s+\S{1,80}\s+password\s+(\S{3,})|\s-password\s+["']?([^\s"']{3,})|password["']\s+value=["']([^"']{3,})["']"#, value),
+    secret("secret", &["kind"],
+        r#"(?m)^[ \t]+["']?[A-Za-z0-9._\-]+["']?:[ \t]*(?:[|>]-?[ \t]*\r?\n[ \t]+)?["']?([A-Za-z0-9+/]{8,}={0,2})["']?[ \t]*$"#, is_in_a_secret),
     // Named values. Passwords: any value that isn't plainly a word; others: by entropy.
     secret("password", &["pass", "pwd", "密码", "口令"],
-        r#"(?i)(?:pass(?:word|wd|phrase|code)?|pwd|密码|口令)[a-z0-9_]{0,16}["'\])>]{0,3}\s{0,4}(?:=>|:=|={1,3}|:|,\s{0,2}["']|是|为|>)\s{0,4}["'`]{0,3}([^\s"'`,;<>&]{3,200})"#, password_value),
+        r#"(?i)(?:pass(?:word|wd|phrase|code)?|pwd|密码|口令)[a-z0-9_]{0,16}["'\\\])>]{0,5}\s{0,4}(?:=>|:=|\?=|\|\||={1,3}|:|,\s{0,2}["']|是|为|>)\s{0,4}["'`\\]{0,5}([^\s"'`,;<>&\\]{3,200})"#, password_value),
     secret("secret", &["secret", "token", "key", "credential", "auth", "密钥", "令牌", "凭证", "秘钥", "signature", "license"],
-        r#"(?i)(?:secret|token|(?:api|access|auth|account|private|encryption|signing|master|app|client|service|license|consumer|storage|user|admin|io|deploy|rest|write|read|session|shared|subscription)[_\- ]{0,2}key|apikey|_key|credentials?|auth|密钥|令牌|凭证|秘钥)[a-z0-9_\-]{0,24}["'\])>]{0,3}\s{0,4}(?:=>|:=|={1,3}|:|,\s{0,2}["']|是|为|>|\(\s{0,2}["'])\s{0,4}["'`]{0,3}([A-Za-z0-9_\-.+/=~@!%^*#]{8,400})"#, secret_value),
+        r#"(?i)(?:secret|token|(?:api|access|auth|account|private|encryption|signing|master|app|client|service|license|consumer|storage|user|admin|io|deploy|rest|write|read|session|shared|subscription)[_\- ]{0,2}key|apikey|_key|credentials?|auth|密钥|令牌|凭证|秘钥)[a-z0-9_\-]{0,24}["'\\\])>]{0,5}\s{0,4}(?:=>|:=|\?=|\|\||={1,3}|:|,\s{0,2}["']|是|为|>|\(\s{0,2}["'])\s{0,4}["'`=\\]{0,5}([A-Za-z0-9_\-.+/=~@!%^*#]{8,400})"#, secret_value),
+    secret("secret", VENDORS,
+        r#"(?i)(?:adafruit|airtable|asana|atlassian|azure_?search|beamer|bitbucket|bittrex|cloudflare|codecov|cohere|coinbase|confluent|contentful|datadog|discord|drone|dropbox|etsy|fastly|finicity|finnhub|flickr|freshbooks|gitter|gocardless|heroku|hubspot|intercom|jfrog|kraken|kucoin|launchdarkly|linkedin|lob|looker|mailchimp|mailgun|mapbox|mattermost|messagebird|netlify|new-?relic|nytimes|newyorktimes|okta|plaid|private_?ai|rapidapi|sendbird|sentry|snyk|sonar|sourcegraph|squarespace|sumo|travis|trello|twitch|twitter|yandex|zendesk)[a-z0-9_ .\-]{0,20}["'\\\])>]{0,5}\s{0,4}(?:=>|:{1,3}=|\?=|\|\||={1,2}|:|,|>)\s{0,4}["'`=\\]{0,5}([A-Za-z0-9_\-.=:%]{20,300})"#, vendor_value),
+    secret("secret", &["secret", "token"],
+        r#"(?i)\b(?:secret|token)(?:[ _\-]key)? ["'`]?([A-Za-z0-9_\-+/=]{20,300})"#, vendor_value),
     // People.
     secret("email", &["@", "at]", "at)"],
         r"\b[A-Za-z0-9][A-Za-z0-9._%+\-]{0,63}@[A-Za-z0-9](?:[A-Za-z0-9\-]{0,62})(?:\.[A-Za-z0-9\-]{1,63}){0,6}\.[A-Za-z]{2,24}\b|\b[A-Za-z0-9][A-Za-z0-9._%+\-]{0,63} ?[\[(]at[\])] ?[A-Za-z0-9\-]{1,63}(?: ?[\[(]dot[\])] ?|\.)[A-Za-z]{2,24}\b", is_email),
@@ -379,7 +388,20 @@ const RULES: &[Rule] = &[
     number("phone", &["+"], r"\+[1-9][0-9]{0,2}(?:[ .\-]?\(?[0-9]{1,5}\)?){2,6}", is_phone),
     number("phone", &[], r"\(?[2-9][0-9]{2}(?:\) ?|[\-])[2-9][0-9]{2}[\- ][0-9]{4}", separated),
     number("phone", &["phone", "tel", "mobile", "call", "电话", "手机", "座机", "联系"],
-        r"(?i)(?:phone|tel|telephone|mobile|call|电话|手机|座机|联系方式|手机号)[a-z]{0,8}[^0-9+\r\n]{0,8}(\+?\(?[0-9](?:[ .\-()]{0,2}[0-9]){6,14})", separated),
+        r"(?i)(?:\bphone|\btel|\btelephone|\bmobile|\bcall|电话|手机|座机|联系方式|手机号)[a-z]{0,8}[^0-9+\r\n]{0,8}(\+?\(?[0-9](?:[ \-()]{0,2}[0-9]){6,14})", separated),
+];
+
+/// What the rule of vendors' names can't be without.
+#[rustfmt::skip]
+const VENDORS: &[&str] = &[
+    "adafruit", "airtable", "asana", "atlassian", "azure", "beamer", "bitbucket", "bittrex",
+    "cloudflare", "codecov", "cohere", "coinbase", "confluent", "contentful", "datadog", "discord",
+    "drone", "dropbox", "etsy", "fastly", "finicity", "finnhub", "flickr", "freshbooks", "gitter",
+    "gocardless", "heroku", "hubspot", "intercom", "jfrog", "kraken", "kucoin", "launchdarkly",
+    "linkedin", "lob", "looker", "mailchimp", "mailgun", "mapbox", "mattermost", "messagebird",
+    "netlify", "relic", "nytimes", "newyorktimes", "okta", "plaid", "private", "rapidapi",
+    "sendbird", "sentry", "snyk", "sonar", "sourcegraph", "squarespace", "sumo", "travis",
+    "trello", "twitch", "twitter", "yandex", "zendesk",
 ];
 
 struct Compiled {
@@ -478,6 +500,44 @@ fn rules_to_run(text: &str) -> Vec<(usize, &'static CompiledRule)> {
         .collect()
 }
 
+/// A value beside a name that only hints: long, and mixed as no word, path or version is.
+fn vendor_value(text: &str, _: &Context<'_>) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    let words = text
+        .split(['.', '/', '-', '_', ':', '='])
+        .filter(|part| part.len() >= 4 && part.bytes().all(|b| b.is_ascii_alphabetic()))
+        .count();
+    !is_blank(text) && digits >= 2 && letters >= 2 && words < 2 && entropy(text) >= 3.0
+}
+
+/// A base64 value in a Kubernetes manifest of a Secret.
+fn is_in_a_secret(text: &str, context: &Context<'_>) -> bool {
+    /// How far around the value the manifest is looked at, in characters.
+    const NEAR: usize = 4_000;
+    if !text.len().is_multiple_of(4) {
+        return false;
+    }
+    let before: String = context
+        .before
+        .chars()
+        .rev()
+        .take(NEAR)
+        .collect::<Vec<char>>()
+        .into_iter()
+        .rev()
+        .collect();
+    let after: String = context.after.chars().take(NEAR).collect();
+    let is_secret = |text: &str| {
+        text.to_ascii_lowercase().lines().any(|line| {
+            line.trim()
+                .strip_prefix("kind:")
+                .is_some_and(|kind| kind.trim().trim_matches(['"', '\'']) == "secret")
+        })
+    };
+    before.contains("data:") && (is_secret(&before) || is_secret(&after))
+}
+
 /// Shannon entropy in bits a character.
 fn entropy(text: &str) -> f64 {
     let mut counts: BTreeMap<char, f64> = BTreeMap::new();
@@ -487,6 +547,13 @@ fn entropy(text: &str) -> f64 {
         all += 1.0;
     }
     counts.values().map(|n| -(n / all) * (n / all).log2()).sum()
+}
+
+/// `anonfun$run$1$adapted` is the name of a class.
+fn begins_a_word(_: &str, context: &Context<'_>) -> bool {
+    !context
+        .before
+        .ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '$' | '_'))
 }
 
 /// Not all of one kind, and not a row of the same: `AKIAXXXXXXXXXXXXXXXX` is an example.
@@ -560,40 +627,13 @@ fn password_value(text: &str, context: &Context<'_>) -> bool {
 }
 
 /// Keys whose values name things and open nothing.
+#[rustfmt::skip]
 const NAMES_ONLY: &[&str] = &[
-    "idempotency",
-    "trace",
-    "correlation",
-    "request_id",
-    "requestid",
-    "partition",
-    "cache_key",
-    "cachekey",
-    "primary_key",
-    "foreign_key",
-    "sort_key",
-    "public_key",
-    "publickey",
-    "routing_key",
-    "author",
-    "keyword",
-    "monkey",
-    "tokenizer",
-    "token_type",
-    "secretname",
-    "secret_name",
-    "secretref",
-    "keyref",
-    "secretkeyref",
-    "max_tokens",
-    "token_count",
-    "authority",
-    "key_id",
-    "keyid",
-    "keystore",
-    "token_endpoint",
-    "secretsmanager",
-    "oauth2/",
+    "idempotency", "trace", "correlation", "request_id", "requestid", "partition", "cache_key",
+    "cachekey", "primary_key", "foreign_key", "sort_key", "public_key", "publickey", "routing_key",
+    "author", "keyword", "monkey", "tokenizer", "token_type", "secretname", "secret_name",
+    "secretref", "keyref", "secretkeyref", "max_tokens", "token_count", "authority", "key_id",
+    "keyid", "keystore", "token_endpoint", "secretsmanager", "oauth2/",
 ];
 
 fn secret_value(text: &str, context: &Context<'_>) -> bool {
@@ -633,26 +673,19 @@ fn secret_value(text: &str, context: &Context<'_>) -> bool {
     }
     // A class, path, host, file or version has its separators between words.
     let words = text
-        .split(['.', '/', '-', '_', ':'])
+        .split(['.', '/', '-', '_', ':', '@'])
         .filter(|part| part.len() >= 3 && part.bytes().all(|b| b.is_ascii_alphabetic()))
         .count();
     if words >= 2 && digits * 4 < letters {
         return false;
     }
-    entropy(text) >= 3.0
+    entropy(text) >= 2.75
 }
 
 /// Hosts that no mail reaches: accounts on machines, which help the diagnosis.
+#[rustfmt::skip]
 const PRIVATE_DOMAINS: &[&str] = &[
-    "internal",
-    "local",
-    "localdomain",
-    "lan",
-    "corp",
-    "svc",
-    "cluster",
-    "intranet",
-    "home",
+    "internal", "local", "localdomain", "lan", "corp", "svc", "cluster", "intranet", "home",
     "invalid",
 ];
 
@@ -684,19 +717,18 @@ fn is_email(text: &str, context: &Context<'_>) -> bool {
 /// Not the middle of a longer number, word, address, version or path.
 fn separated(text: &str, context: &Context<'_>) -> bool {
     let joins = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == STRUCK;
+    // `1.4532…`, `45-4532…`: the number goes on.
+    let goes_on = |mut outward: std::str::Chars<'_>, signs: &[char]| {
+        outward.next().is_some_and(|c| signs.contains(&c))
+            && outward.next().is_some_and(|c| c.is_ascii_digit())
+    };
+    let reversed: String = context.before.chars().rev().take(2).collect();
+    // A number after a hyphen is a signed one, or the end of a name.
     let before_ok = !context.before.ends_with(joins)
-        && !(context.before.ends_with(['.', '-', '/', ',', '+'])
-            && context.before.chars().rev().nth(1).is_some_and(|c| c.is_ascii_digit()))
-        // -4532…: a signed number; blk_-45…
         && !context.before.ends_with('-')
-        && !context.before.ends_with("0x");
+        && !goes_on(reversed.chars(), &['.', '/', ',', '+']);
     let after_ok = !context.after.starts_with(joins)
-        && !(context.after.starts_with(['.', '-', '/', ':', ','])
-            && context
-                .after
-                .chars()
-                .nth(1)
-                .is_some_and(|c| c.is_ascii_digit()));
+        && !goes_on(context.after.chars(), &['.', '-', '/', ':', ',']);
     let all_same = {
         let mut digits = text.chars().filter(char::is_ascii_digit);
         let first = digits.next();
@@ -743,7 +775,7 @@ fn is_card(text: &str, context: &Context<'_>) -> bool {
             (_, doubled) => doubled,
         })
         .sum();
-    issued && luhn % 10 == 0
+    issued && luhn.is_multiple_of(10)
 }
 
 /// IBAN: the checksum modulo 97 (ISO 13616).
@@ -803,28 +835,10 @@ fn is_ssn(text: &str, context: &Context<'_>) -> bool {
 }
 
 /// What stands before a number that counts something instead of calling somebody.
+#[rustfmt::skip]
 const COUNTS: &[&str] = &[
-    "id",
-    "size",
-    "bytes",
-    "offset",
-    "seq",
-    "ts",
-    "time",
-    "timestamp",
-    "block",
-    "count",
-    "total",
-    "length",
-    "len",
-    "memory",
-    "addr",
-    "nonce",
-    "version",
-    "pid",
-    "tid",
-    "no",
-    "number",
+    "id", "size", "bytes", "offset", "seq", "ts", "time", "timestamp", "block", "count", "total",
+    "length", "len", "memory", "addr", "nonce", "version", "pid", "tid", "no", "number",
 ];
 
 fn is_cn_mobile(text: &str, context: &Context<'_>) -> bool {
@@ -842,12 +856,17 @@ fn is_cn_mobile(text: &str, context: &Context<'_>) -> bool {
         .rev()
         .collect();
     let label = before
-        .trim_end_matches(|c: char| matches!(c, '=' | ':' | ' ' | '"' | '\''))
+        .trim_end_matches(['=', ':', ' ', '"', '\''])
         .rsplit(|c: char| !c.is_ascii_alphabetic())
         .next()
         .unwrap_or_default()
         .to_ascii_lowercase();
-    let counts = COUNTS.contains(&label.as_str());
+    // `MaxNewSize = 19306381312`, `13010952192 (12.12 GB)`.
+    let counts = COUNTS.contains(&label.as_str())
+        || ["size", "bytes", "used", "count", "total"]
+            .iter()
+            .any(|ending| label.ends_with(ending))
+        || context.after.starts_with(" (");
     let unit = ["b", "kb", "mb", "bytes", "ms", "us", "ns", "rows"].contains(
         &context
             .after

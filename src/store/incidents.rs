@@ -260,6 +260,45 @@ impl Store {
         load(&mut connection, &scope.guild, id).await
     }
 
+    /// One incident of a guild for a job that began where it may be seen; `None` where it is gone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn incident_of_guild(
+        &self,
+        guild: &str,
+        id: IncidentId,
+    ) -> Result<Option<Incident>, StoreError> {
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "{COLUMNS} i.guild = $1 AND i.number = $2"
+        )))
+        .bind(guild)
+        .bind(i64::from(id.number()))
+        .fetch_optional(&self.reader)
+        .await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Threads of open incidents in every guild: `(guild, thread)`; for catching up.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn open_threads(&self) -> Result<Vec<(u64, u64)>, StoreError> {
+        let rows: Vec<(String, String)> = sqlx::query_as(
+            "SELECT DISTINCT guild, thread FROM incident WHERE thread IS NOT NULL \
+             AND status IN ('investigating', 'fixing', 'mitigated')",
+        )
+        .fetch_all(&self.reader)
+        .await?;
+        // The command line's guild has no Discord number and no threads.
+        Ok(rows
+            .into_iter()
+            .filter_map(|(guild, thread)| Some((guild.parse().ok()?, thread.parse().ok()?)))
+            .collect())
+    }
+
     /// The incident that lives in this thread.
     ///
     /// # Errors

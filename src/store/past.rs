@@ -248,11 +248,14 @@ async fn put(
         }
     }
     let row = write_record(connection, guild, &opening, &past, entry, at).await?;
-    sqlx::query("DELETE FROM attempt WHERE guild = $1 AND number = $2")
-        .bind(guild)
-        .bind(number)
-        .execute(&mut *connection)
-        .await?;
+    if replaced {
+        sqlx::query("DELETE FROM attempt WHERE guild = $1 AND number = $2")
+            .bind(guild)
+            .bind(number)
+            .execute(&mut *connection)
+            .await?;
+        words::remove(connection, guild, past.id).await?;
+    }
     for (seq, attempt) in (1..).zip(&past.attempts) {
         let key = format!("import/{seq}");
         insert_attempt(connection, guild, past.id, seq, &key, attempt).await?;

@@ -1,7 +1,7 @@
 //! Messages of the bot: the intent is written before the message is sent, under a key that a job
 //! run twice makes again, so that it posts once.
 
-use super::{Scope, Store, StoreError, must_see};
+use super::{Incident, Scope, Store, StoreError, must_see};
 use crate::incident::IncidentId;
 use std::fmt;
 
@@ -71,6 +71,25 @@ pub struct Post {
 }
 
 impl Store {
+    /// Stores a message that was sent by other means than [`Store::intend_post`] foresees: the
+    /// answer to an interaction, of which there is one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn remember_post(
+        &self,
+        incident: &Incident,
+        analysis: u32,
+        slot: &str,
+        channel: u64,
+        message: u64,
+    ) -> Result<(), StoreError> {
+        let key = PostKey::new(incident.guild.as_str(), incident.id(), analysis, slot);
+        self.intend_post(&key, &channel.to_string()).await?;
+        self.posted(&key, &message.to_string()).await
+    }
+
     /// Writes down that a message is about to be sent.
     ///
     /// # Errors

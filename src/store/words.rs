@@ -27,20 +27,17 @@ pub(super) async fn index(
             .fetch_one(&mut *connection)
             .await?;
     let past: PastIncident = serde_json::from_str(&record)?;
+    remove(connection, guild, id).await?;
     index_record(connection, guild, row, &past).await
 }
 
-/// Indexes a record under its row.
+/// Indexes a record under its row, which holds no words yet.
 pub(super) async fn index_record(
     connection: &mut SqliteConnection,
     guild: &str,
     row: i64,
     past: &PastIncident,
 ) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM incident_words WHERE rowid = $1")
-        .bind(row)
-        .execute(&mut *connection)
-        .await?;
     sqlx::query(
         "INSERT INTO incident_words (rowid, guild, title, symptoms, signatures, cause, rest) \
          VALUES ($1, 'g' || lower(hex($2)), $3, $4, $5, $6, $7)",

@@ -427,12 +427,14 @@ mod tests {
                 Outcome::Held,
             ),
         ];
-        if let [_, second, third] = &mut incidents {
+        {
+            let [_, second, third] = &mut incidents;
             second.duplicate_of = IncidentId::new(1);
             third.parent = IncidentId::new(9);
         }
         assert_eq!(groups(&incidents).len(), 2);
-        if let [first, _, _] = &mut incidents {
+        {
+            let [first, _, _] = &mut incidents;
             first.parent = IncidentId::new(9);
         }
         assert_eq!(groups(&incidents).len(), 1);

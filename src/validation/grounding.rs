@@ -418,7 +418,8 @@ impl Basis {
                 .folded
                 .get(start + found.len()..)
                 .and_then(|tail| tail.chars().next());
-            !(first && before.is_some_and(joins)) && !(last && after.is_some_and(joins))
+            let goes_on = first && before.is_some_and(joins) || last && after.is_some_and(joins);
+            !goes_on
         });
         self.asked.borrow_mut().insert(folded.to_owned(), found);
         found

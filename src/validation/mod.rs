@@ -16,6 +16,7 @@ mod answer;
 pub mod case;
 mod context;
 mod contradictions;
+mod ended;
 pub mod episodes;
 mod grounding;
 mod hypotheses;
@@ -99,6 +100,7 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
         "summary",
         &mut log,
     );
+    let summary = ended::without_claims(summary, &case.report.all_text(), "summary", &mut log);
     let severity = severity(&context, proposal, &engine, &cited, &mut log);
     let steps = steps::checked(
         &context,

@@ -133,7 +133,7 @@ fn is_boundary(text: &str, at: usize) -> bool {
     match (before, after) {
         (Some(a), Some(b)) => {
             let joins = |c: char| (c.is_alphanumeric() || c == '_') && !is_cjk(c);
-            !(joins(a) && joins(b)) && !splits_number(text, at, a, b)
+            !(joins(a) && joins(b) || splits_number(text, at, a, b))
         }
         _ => true,
     }

@@ -66,6 +66,11 @@ pub(super) fn checked(
                 continue;
             }
         }
+        if same(&step, &command) {
+            // The step again in the place of a command is no command: nothing to copy and run.
+            log.note("R16", format!("{at}.command"), &command, "");
+            command.clear();
+        }
         let step = if step.is_empty() {
             std::mem::take(&mut command)
         } else {
@@ -277,7 +282,7 @@ fn failed_fix(
             outcome: if record.made_worse() {
                 Outcome::MadeWorse
             } else {
-                failures().last()?.outcome
+                failures().next_back()?.outcome
             },
             held: count(record.held()),
             failed: count(record.failed()),

@@ -2,10 +2,15 @@
 
 #![allow(clippy::print_stderr)]
 
+mod bot;
 mod cases;
+mod discord;
+mod documents;
 mod hostile;
+mod layers;
 mod llm;
 mod named;
+mod page;
 mod properties;
 mod queue;
 mod response_data;

@@ -1,6 +1,6 @@
 //! The durable queue through real SQLite files and real kills.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -563,6 +563,89 @@ async fn a_job_that_kills_the_process_is_given_up() {
             3,
             "the program ended while it was worked".to_owned()
         )]
+    );
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+// ---- figures -----------------------------------------------------------------------------------
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "figures: cargo test --release --test it figures -- --ignored --nocapture --test-threads 1"]
+async fn figures_of_the_queue() {
+    let folder = tempfile::tempdir().unwrap();
+    let began = Instant::now();
+    let store = open(folder.path()).await;
+    println!("open a new database: {:?}", began.elapsed());
+    store.close().await;
+    let began = Instant::now();
+    let store = open(folder.path()).await;
+    println!("open it again: {:?}", began.elapsed());
+    let starts = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&starts);
+    let handler: Handler = Arc::new(move |job| {
+        seen.lock().unwrap().push((job.command.key, Instant::now()));
+        async { Ok(()) }.boxed()
+    });
+    let began = Instant::now();
+    let queue = Queue::start(&store, quick(), handler, Log::default().undertaker())
+        .await
+        .unwrap();
+    println!("start the queue: {:?}", began.elapsed());
+    for round in 0..5 {
+        let mut tasks = tokio::task::JoinSet::new();
+        for n in 0..200 {
+            let queue = queue.clone();
+            tasks.spawn(async move {
+                let began = Instant::now();
+                queue
+                    .commit(command("ok", &format!("r{round}-{n}")))
+                    .await
+                    .unwrap();
+                began.elapsed()
+            });
+        }
+        let mut times = tasks.join_all().await;
+        times.sort();
+        println!(
+            "200 at once: p50 {:?}, p99 {:?}, max {:?}",
+            times[100], times[198], times[199]
+        );
+        until_idle(&queue).await;
+    }
+    let (mut commits, mut pickups) = (Vec::new(), Vec::new());
+    for n in 0..200 {
+        let key = format!("one-{n}");
+        let began = Instant::now();
+        queue.commit(command("ok", &key)).await.unwrap();
+        let committed = Instant::now();
+        commits.push(committed - began);
+        until("it is worked", async || {
+            starts.lock().unwrap().iter().any(|(k, _)| *k == key)
+        })
+        .await;
+        let started = starts.lock().unwrap();
+        let (_, started) = started.iter().find(|(k, _)| *k == key).unwrap();
+        pickups.push(started.saturating_duration_since(committed));
+    }
+    for (what, mut times) in [("commit alone", commits), ("commit to start", pickups)] {
+        times.sort();
+        println!(
+            "{what}: p50 {:?}, p95 {:?}, max {:?}",
+            times[100], times[190], times[199]
+        );
+    }
+    until_idle(&queue).await;
+    let ticks = || -> u64 {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let after = stat.rsplit(')').next().unwrap();
+        let fields: Vec<&str> = after.split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let before = ticks();
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    println!(
+        "idle for 10 s: {} hundredths of a second of CPU",
+        ticks() - before
     );
     queue.shutdown(Duration::from_secs(5)).await;
 }

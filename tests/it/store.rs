@@ -1,6 +1,6 @@
 //! The store, memory and import through real SQLite files.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use jiff::Timestamp;
 use precedent::incident::proposal::Proposal;
@@ -1027,6 +1027,30 @@ async fn the_same_service_is_a_prior_and_never_a_cut() {
         (found.candidates.len(), found.searched, found.on_service),
         (0, 5, 0)
     );
+}
+
+#[tokio::test]
+async fn what_may_not_be_seen_never_crowds_out_what_may() {
+    let (_folder, store) = fresh().await;
+    let hidden = |n: u32| Entry {
+        private_to: Some("elsewhere".to_owned()),
+        ..entry(Some(n), past("certificate certificate expired", None))
+    };
+    let mut entries: Vec<Entry> = (1..=300).map(hidden).collect();
+    entries.push(entry(
+        Some(400),
+        past(
+            "a long title with many words, one of them certificate",
+            None,
+        ),
+    ));
+    store.put_past("g", &entries, at(0), true).await.unwrap();
+    let found = recall(&store, &Scope::public("g"), "certificate", None).await;
+    assert_eq!((found.searched, found.candidates.len()), (1, 1));
+    let found = recall(&store, &Scope::new("g", "elsewhere"), "certificate", None).await;
+    assert_eq!((found.searched, found.candidates.len()), (301, 100));
+    let found = recall(&store, &Scope::public("g2"), "certificate", None).await;
+    assert_eq!(found, Found::default());
 }
 
 #[tokio::test]

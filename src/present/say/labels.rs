@@ -188,8 +188,8 @@ pub fn not_it_by(locale: Locale, who: &str, when: &str) -> String {
 /// A person tries the fix.
 pub fn trying_by(locale: Locale, who: &str, when: &str) -> String {
     match locale {
-        Locale::En => format!("▶ {who} is trying this fix since {when}"),
-        Locale::Zh => format!("▶ {who} 自 {when} 起正在尝试此修复"),
+        Locale::En => format!("▶ {who} is trying this fix (since {when})"),
+        Locale::Zh => format!("▶ {who} 正在尝试此修复（{when} 起）"),
     }
 }
 
@@ -222,6 +222,22 @@ pub fn from_incident(locale: Locale, id: crate::incident::IncidentId) -> String 
     }
 }
 
+/// How far the checklist is.
+pub fn steps_done(locale: Locale, done: usize, all: usize) -> String {
+    match locale {
+        Locale::En => format!("{done} of {all} steps done"),
+        Locale::Zh => format!("步骤已完成 {done} / {all}"),
+    }
+}
+
+/// Recalled, but cited by no card.
+pub fn also_recalled(locale: Locale, ids: &str) -> String {
+    match locale {
+        Locale::En => format!("Also recalled: {ids}"),
+        Locale::Zh => format!("还检索到：{ids}"),
+    }
+}
+
 /// What did not fit into a list.
 pub fn and_more(locale: Locale, count: usize) -> String {
     match locale {
@@ -243,6 +259,14 @@ pub fn fix_label(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Fix",
         Locale::Zh => "修复",
+    }
+}
+
+/// Above a fix that failed here.
+pub fn failed_fix_label(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "Failed fix",
+        Locale::Zh => "失败的修复",
     }
 }
 
@@ -598,9 +622,9 @@ pub fn nothing_to_do(locale: Locale) -> &'static str {
 pub fn needs_approver(locale: Locale) -> &'static str {
     match locale {
         Locale::En => {
-            "Destroys data or state. Do not run it without a named approver: write who approved it in the thread."
+            "Destroys data or state: not without a named approver (write in the thread who approved it)"
         }
-        Locale::Zh => "会破坏数据或状态。未经指名批准人同意不得执行：请在子区中写明由谁批准。",
+        Locale::Zh => "会破坏数据或状态：须由指名的人批准（请在子区写明批准人）",
     }
 }
 
@@ -616,7 +640,7 @@ pub fn tick_placeholder(locale: Locale) -> &'static str {
 pub fn open_past_placeholder(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Open a past incident (only you see it)",
-        Locale::Zh => "打开过往事件（仅您可见）",
+        Locale::Zh => "打开过往故障（仅您可见）",
     }
 }
 
@@ -880,7 +904,7 @@ pub fn empty_memory_list(locale: Locale) -> &'static str {
 pub fn empty_incident_list(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "No incidents.",
-        Locale::Zh => "没有事件。",
+        Locale::Zh => "没有故障。",
     }
 }
 

@@ -13,12 +13,14 @@ mod errors;
 mod labels;
 mod record;
 mod requests;
+mod why;
 
 pub use engine::*;
 pub use errors::*;
 pub use labels::*;
 pub use record::*;
 pub use requests::*;
+pub use why::*;
 
 use crate::incident::Locale;
 use jiff::Timestamp;
@@ -86,11 +88,19 @@ pub fn minutes(locale: Locale, minutes: i64) -> String {
     }
 }
 
-/// `"…"` or `「…」`: words of somebody.
-pub fn quoted(locale: Locale, text: &str) -> String {
+/// An aside in parentheses, with the space that goes before it.
+pub fn aside(locale: Locale, text: &str) -> String {
     match locale {
-        Locale::En => format!("“{text}”"),
-        Locale::Zh => format!("「{text}」"),
+        Locale::En => format!(" ({text})"),
+        Locale::Zh => format!("（{text}）"),
+    }
+}
+
+/// `label: value`.
+pub fn pair(locale: Locale, label: &str, value: &str) -> String {
+    match locale {
+        Locale::En => format!("{label}: {value}"),
+        Locale::Zh => format!("{label}：{value}"),
     }
 }
 

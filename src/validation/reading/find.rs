@@ -103,6 +103,12 @@ pub(super) fn candidates(text: &[char], mark_cuts: bool, unescaped: bool) -> Res
                             at += 1;
                             continue;
                         }
+                        if leaves_residue(text, end, !parser.repaired.is_empty()) {
+                            // More of the value stands behind what was read as its end.
+                            found.broken = Some(Fault::Ambiguous);
+                            at = balanced_end(text, at).max(end);
+                            continue;
+                        }
                         let draft =
                             in_thought_channel || (open_thought && !only_markup_follows(text, end));
                         if !draft {
@@ -116,6 +122,8 @@ pub(super) fn candidates(text: &[char], mark_cuts: bool, unescaped: bool) -> Res
                     }
                     Err(fault @ (Fault::TooDeep | Fault::Tangled)) => return Err(fault),
                     Err(fault) => {
+                        // Attempts that lead nowhere cost more, so that few of them are made.
+                        parser.charge(4 * parser.position().saturating_sub(at));
                         let like_value = parser.parts > 0
                             && (c == '{'
                                 || matches!(text.get(skip_blank(text, at + 1)), Some('{')));
@@ -141,6 +149,31 @@ pub(super) fn candidates(text: &[char], mark_cuts: bool, unescaped: bool) -> Res
         candidate.repaired.add(Repair::Wrapped);
     }
     Ok(found)
+}
+
+/// Whether structure follows the end of a value: a quote, a colon, a key, or (where the value had to
+/// be repaired) another closing bracket.
+fn leaves_residue(text: &[char], end: usize, repaired: bool) -> bool {
+    let next = skip_blank(text, end);
+    match text.get(next) {
+        Some('"' | ':') => true,
+        Some('}' | ']') => {
+            repaired || matches!(text.get(skip_closers(text, next)), Some(',' | '"' | ':'))
+        }
+        Some(',') => text.get(skip_blank(text, next + 1)) == Some(&'"'),
+        _ => false,
+    }
+}
+
+fn skip_closers(text: &[char], at: usize) -> usize {
+    let mut at = at;
+    while text
+        .get(at)
+        .is_some_and(|c| c.is_whitespace() || matches!(c, '}' | ']'))
+    {
+        at += 1;
+    }
+    at
 }
 
 fn run_length(text: &[char], at: usize, c: char) -> usize {
@@ -187,7 +220,7 @@ fn escaped_quote_follows(text: &[char], at: usize) -> bool {
 }
 
 /// Takes one level of escapes away, as if the text had stood in a JSON string.
-fn unescape(text: &[char]) -> Vec<char> {
+pub(super) fn unescape(text: &[char]) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(&c) = text.get(at) {
@@ -279,14 +312,9 @@ fn channel_at(text: &[char], at: usize) -> Option<(String, usize)> {
 }
 
 fn word_here(text: &[char], at: usize, word: &str) -> bool {
-    let mut look = at;
-    for c in word.chars() {
-        if text.get(look) != Some(&c) {
-            return false;
-        }
-        look += 1;
-    }
-    true
+    word.chars()
+        .zip(at..)
+        .all(|(c, look)| text.get(look) == Some(&c))
 }
 
 /// Whether nothing but white space, fences and end markers follows.

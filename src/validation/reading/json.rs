@@ -12,15 +12,16 @@
 //! number that the end of the text may have cut is missing, not shorter.
 
 use serde_json::{Map, Number, Value};
+use std::cell::Cell;
 
 /// Deepest nesting that is read.
 pub(super) const MAX_DEPTH: usize = 64;
 /// Characters of work allowed for each character of text.
-const WORK_PER_CHAR: usize = 24;
+const WORK_PER_CHAR: usize = 10;
 /// Longest key that is looked for, in characters.
-const MAX_KEY: usize = 200;
+const MAX_KEY: usize = 120;
 /// White space and comments that a look ahead crosses, in characters.
-const MAX_LOOK: usize = 2_000;
+const MAX_LOOK: usize = 500;
 
 /// Something that was not plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,7 +148,7 @@ impl Open {
 pub(super) struct Parser<'t> {
     text: &'t [char],
     at: usize,
-    work_left: usize,
+    work_left: Cell<usize>,
     open: Vec<Open>,
     /// Pairs and items read so far in this attempt: tells JSON from a brace in prose.
     pub(super) parts: usize,
@@ -161,7 +162,7 @@ impl<'t> Parser<'t> {
         Self {
             text,
             at: 0,
-            work_left: text.len().saturating_mul(WORK_PER_CHAR) + 10_000,
+            work_left: Cell::new(text.len().saturating_mul(WORK_PER_CHAR) + 10_000),
             open: Vec::new(),
             parts: 0,
             repaired: Repaired::default(),
@@ -215,6 +216,16 @@ impl<'t> Parser<'t> {
                 Some(_) => {}
             }
             let value = self.root_value()?;
+            if !values.is_empty()
+                && value.as_object().is_some_and(Map::is_empty)
+                && values
+                    .iter()
+                    .any(|v: &Value| v.as_object().is_some_and(|o| !o.is_empty()))
+            {
+                // An empty object behind another says nothing.
+                self.repaired.add(Repair::Several);
+                continue;
+            }
             let scalar = !value.is_object() && !value.is_array();
             values.push(value);
             // A run of bare numbers or words is prose or a number in another notation.
@@ -246,6 +257,15 @@ impl<'t> Parser<'t> {
                 let run = self.bare_run(Place::Root)?;
                 match self.literal(&run, start) {
                     Some(value) => Ok(value),
+                    // One line without anything of JSON in it is that text.
+                    None if start == 0
+                        && self.at >= self.text.len()
+                        && !is_half_number(&run)
+                        && run.chars().any(char::is_alphanumeric) =>
+                    {
+                        self.repaired.add(Repair::Bare);
+                        Ok(Value::String(run))
+                    }
                     None => Err(Fault::Syntax),
                 }
             }
@@ -270,6 +290,16 @@ impl<'t> Parser<'t> {
                 if let Some(value) = self.literal(&run, start) {
                     return Ok(value);
                 }
+                if is_half_number(&run) {
+                    return Err(Fault::Ambiguous);
+                }
+                if place == Place::Item
+                    && run.contains(' ')
+                    && run.split(' ').any(|w| number(w).is_some())
+                {
+                    // A comma is missing, or it is text: two numbers in a row can't be told from it.
+                    return self.numbers_in_a_row(&run, start);
+                }
                 if self.at >= self.text.len() {
                     self.repaired.add(Repair::Truncated);
                     if ["true", "false", "null", "None", "True", "False"]
@@ -286,6 +316,17 @@ impl<'t> Parser<'t> {
             }
             None => Err(Fault::Syntax),
         }
+    }
+
+    /// `1 2 3`: numbers whose commas are missing; the first is taken, the rest is read on.
+    fn numbers_in_a_row(&mut self, run: &str, start: usize) -> Result<Value, Fault> {
+        if self.at >= self.text.len() || run.split_whitespace().any(|word| number(word).is_none()) {
+            return Err(Fault::Ambiguous);
+        }
+        let first: String = run.split_whitespace().take(1).collect();
+        let (value, _) = number(&first).ok_or(Fault::Ambiguous)?;
+        self.at = start + first.chars().count();
+        Ok(value)
     }
 
     fn enter(&mut self, open: Open) -> Result<(), Fault> {
@@ -444,6 +485,14 @@ impl<'t> Parser<'t> {
                     self.at = self.text.len();
                     continue;
                 }
+                // The wrong closing bracket, where only one can be meant.
+                Some('}')
+                    if self.open.len() == 1 && self.skip_from(self.at + 1) >= self.text.len() =>
+                {
+                    self.repaired.add(Repair::Brackets);
+                    self.step(1)?;
+                    break;
+                }
                 Some('}' | ']' | ')' | ':' | '：') => return Err(Fault::Syntax),
                 Some(_) => {}
             }
@@ -539,6 +588,37 @@ impl<'t> Parser<'t> {
             if matches!(c, ':' | '：') {
                 break;
             }
+            // `{a": 1}` and `{a "b"}`: a quote or a colon is missing behind a plain word.
+            if is_quote(c)
+                && look > start
+                && self.plain_word(start, look)
+                && self.text.get(self.skip_from(look + 1)) == Some(&':')
+            {
+                self.repaired.add(Repair::MissingQuote);
+                let key = self
+                    .text
+                    .get(start..look)
+                    .unwrap_or_default()
+                    .iter()
+                    .collect();
+                self.at = look + 1;
+                return Ok(Some(key));
+            }
+            if is_quote(c)
+                && look > start
+                && self.text.get(look - 1) == Some(&' ')
+                && self.plain_word(start, look - 1)
+            {
+                self.repaired.add(Repair::Bare);
+                let key = self
+                    .text
+                    .get(start..look - 1)
+                    .unwrap_or_default()
+                    .iter()
+                    .collect();
+                self.at = look;
+                return Ok(Some(key));
+            }
             if matches!(
                 c,
                 '{' | '}' | '[' | ']' | '(' | ')' | ',' | '，' | '\n' | '\r' | '<' | '\\' | '`'
@@ -608,6 +688,11 @@ impl<'t> Parser<'t> {
         // Since the last quote only separators stood: that looks like structure, not like text.
         let mut only_separators = true;
         let mut looks_structured = false;
+        // The first raw quote, where the string can have ended before it: `"a": "b, "c": 1`.
+        let mut ended_before: Option<(usize, usize)> = None;
+        let mut inches = false;
+        // Where raw white space that holds a line break began: before the closing quote it is layout.
+        let mut raw_tail: Option<usize> = None;
         while let Some(c) = self.peek() {
             if place == Place::Key && self.at - start > MAX_KEY {
                 return Err(Fault::Syntax);
@@ -615,6 +700,7 @@ impl<'t> Parser<'t> {
             if c == '\\' {
                 self.escape(&mut text)?;
                 only_separators = false;
+                raw_tail = None;
                 continue;
             }
             if closes(opener, c) {
@@ -622,7 +708,7 @@ impl<'t> Parser<'t> {
                     if raw_quotes % 2 == 1
                         || (raw_quotes > 0 && (looks_structured || only_separators))
                     {
-                        return Err(Fault::Ambiguous);
+                        return self.ended_before(text, ended_before);
                     }
                     if raw_quotes > 0 {
                         self.repaired.add(Repair::RawQuotes);
@@ -630,14 +716,29 @@ impl<'t> Parser<'t> {
                     if c != '"' {
                         self.repaired.add(Repair::Quotes);
                     }
+                    if let Some(tail) = raw_tail
+                        && text.get(tail..).is_some_and(|t| t.contains('\n'))
+                    {
+                        text.truncate(tail);
+                    }
                     self.step(1)?;
                     return Ok(text);
+                }
+                raw_tail = None;
+                if raw_quotes == 0 && !inches && place == Place::Member && c == '"' {
+                    let body = text.trim_end();
+                    if let Some(body) = body.strip_suffix(',')
+                        && self.key_with_colon(self.at)
+                    {
+                        ended_before = Some((body.len(), self.at));
+                    }
                 }
                 if !self.is_apostrophe_or_inches(opener, c) {
                     looks_structured |= only_separators;
                     raw_quotes += 1;
                     only_separators = true;
                 } else {
+                    inches |= c == '"';
                     self.repaired.add(Repair::RawQuotes);
                 }
                 text.push(c);
@@ -647,14 +748,52 @@ impl<'t> Parser<'t> {
             if c.is_control() {
                 self.repaired.add(Repair::Escape);
             }
+            if c.is_whitespace() {
+                raw_tail = raw_tail.or(Some(text.len()));
+            } else {
+                raw_tail = None;
+            }
             only_separators &= c.is_whitespace() || matches!(c, ',' | ':' | '{' | '}' | '[' | ']');
             text.push(c);
             self.step(1)?;
         }
         if raw_quotes > 0 {
-            return Err(Fault::Ambiguous);
+            return self.ended_before(text, ended_before);
         }
         self.unended(text, place)
+    }
+
+    /// A string without its closing quote, before a comma and the next key: the only reading in
+    /// which the quotes of that key are quotes. Else it is ambiguous.
+    fn ended_before(
+        &mut self,
+        mut text: String,
+        ended: Option<(usize, usize)>,
+    ) -> Result<String, Fault> {
+        let Some((length, quote)) = ended else {
+            return Err(Fault::Ambiguous);
+        };
+        text.truncate(length);
+        self.repaired.add(Repair::MissingQuote);
+        self.at = quote;
+        Ok(text)
+    }
+
+    /// A quoted plain word with a colon behind it.
+    fn key_with_colon(&mut self, at: usize) -> bool {
+        let mut look = at + 1;
+        while self
+            .text
+            .get(look)
+            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+            && look < at + MAX_KEY
+        {
+            look += 1;
+        }
+        self.charge(look - at);
+        look > at + 1
+            && self.text.get(look) == self.text.get(at)
+            && self.text.get(self.skip_from(look + 1)) == Some(&':')
     }
 
     /// The text ended inside a string: either a closing quote is missing before the brackets that
@@ -683,7 +822,9 @@ impl<'t> Parser<'t> {
                     body.iter().filter(|x| **x == o).count()
                         > body.iter().filter(|x| **x == c).count()
                 };
-                if opened('{', '}') || opened('[', ']') || opened('(', ')') {
+                // A comma may have ended the string, too.
+                let parts = body.contains(&',') && (place == Place::Item || body.contains(&':'));
+                if parts || opened('{', '}') || opened('[', ']') || opened('(', ')') {
                     return Err(Fault::Ambiguous);
                 }
                 self.repaired.add(Repair::MissingQuote);
@@ -839,7 +980,6 @@ impl<'t> Parser<'t> {
             .text
             .get(after..next)
             .is_some_and(|gap| gap.contains(&'\n'));
-        self.work_left = self.work_left.saturating_sub(next - after);
         let Some(&c) = self.text.get(next) else {
             return true;
         };
@@ -855,8 +995,8 @@ impl<'t> Parser<'t> {
             Place::Key => {
                 matches!(c, ':' | '：')
                     || raw_quotes == 0
-                        && (is_quote(c) && next > after
-                            || (c.is_ascii_digit() || matches!(c, '{' | '[')) && next > after
+                        && (next > after
+                            && (is_quote(c) || c.is_ascii_digit() || matches!(c, '{' | '['))
                             || self.word_at(next, "true")
                             || self.word_at(next, "false")
                             || self.word_at(next, "null"))
@@ -929,15 +1069,20 @@ impl<'t> Parser<'t> {
         let mut look = at + usize::from(quoted);
         let limit = at + MAX_KEY;
         let mut length = 0usize;
-        self.work_left = self.work_left.saturating_sub(8);
+        self.charge(8);
         while let Some(&c) = self.text.get(look) {
+            if quoted && c == '\\' {
+                look += 2;
+                length += 1;
+                continue;
+            }
             if look > limit {
-                self.work_left = self.work_left.saturating_sub(MAX_KEY);
+                self.charge(MAX_KEY);
                 return false;
             }
             if quoted && closes(opener, c) && c != '\\' {
                 let next = self.skip_from(look + 1);
-                self.work_left = self.work_left.saturating_sub(look - at);
+                self.charge(look - at);
                 return match self.text.get(next) {
                     None => true,
                     Some(':' | '：') => true,
@@ -956,7 +1101,7 @@ impl<'t> Parser<'t> {
             }
             if !quoted {
                 if matches!(c, ':' | '：') {
-                    self.work_left = self.work_left.saturating_sub(look - at);
+                    self.charge(look - at);
                     return length > 0 && self.text.get(look + 1) != Some(&'/');
                 }
                 if !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | ' ')) {
@@ -997,10 +1142,24 @@ impl<'t> Parser<'t> {
                 '#' if spaced && self.at > start => break,
                 '`' if next == Some(&'`') => break,
                 '{' | '[' | '}' | ']' => return Err(Fault::Ambiguous),
+                '"' if place != Place::Member
+                    && !run.is_empty()
+                    && !run.contains(char::is_whitespace)
+                    && matches!(
+                        self.text.get(self.skip_from(self.at + 1)),
+                        None | Some(',' | ']')
+                    ) =>
+                {
+                    self.repaired.add(Repair::MissingQuote);
+                    self.step(1)?;
+                    break;
+                }
                 '"' | '“' | '”' | '\\' => return Err(Fault::Ambiguous),
                 '\'' | '’' if spaced => return Err(Fault::Ambiguous),
-                '：' => return Err(Fault::Ambiguous),
-                ':' if next.is_some_and(|n| n.is_whitespace()) => return Err(Fault::Ambiguous),
+                '：' if place != Place::Root => return Err(Fault::Ambiguous),
+                ':' if place != Place::Root && next.is_some_and(|n| n.is_whitespace()) => {
+                    return Err(Fault::Ambiguous);
+                }
                 _ => {}
             }
             run.push(c);
@@ -1013,7 +1172,8 @@ impl<'t> Parser<'t> {
 
     /// A literal or a number; `None` for any other text.
     fn literal(&mut self, run: &str, _start: usize) -> Option<Value> {
-        let at_end = self.at >= self.text.len() && !self.open.is_empty();
+        let ends_text = self.text.last().is_some_and(|c| !c.is_whitespace());
+        let at_end = self.at >= self.text.len() && !self.open.is_empty() && ends_text;
         match run {
             "true" => return Some(Value::Bool(true)),
             "false" => return Some(Value::Bool(false)),
@@ -1057,13 +1217,19 @@ impl<'t> Parser<'t> {
     }
 
     fn spend(&mut self, work: usize) -> Result<(), Fault> {
-        match self.work_left.checked_sub(work.max(1)) {
+        match self.work_left.get().checked_sub(work.max(1)) {
             Some(left) => {
-                self.work_left = left;
+                self.work_left.set(left);
                 Ok(())
             }
             None => Err(Fault::Tangled),
         }
+    }
+
+    /// Looking ahead costs work, too; the next step fails where none is left.
+    pub(super) fn charge(&self, work: usize) {
+        self.work_left
+            .set(self.work_left.get().saturating_sub(work));
     }
 
     fn step(&mut self, count: usize) -> Result<(), Fault> {
@@ -1117,12 +1283,17 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
+        self.charge(look - at);
         look
     }
 
     fn comment_end(&self, at: usize, limit: usize) -> Option<usize> {
         let mut look = at + 2;
         while look <= limit {
+            self.charge(1);
+            if self.work_left.get() == 0 {
+                return None;
+            }
             if self.text.get(look)? == &'*' && self.text.get(look + 1) == Some(&'/') {
                 return Some(look + 2);
             }
@@ -1244,6 +1415,18 @@ fn closes(opener: char, c: char) -> bool {
         '`' | '´' => matches!(c, '`' | '´'),
         _ => matches!(c, '”' | '“' | '‟' | '＂' | '"'),
     }
+}
+
+/// The beginning of a number: `2e+`, `-`, `1.5e`.
+fn is_half_number(run: &str) -> bool {
+    let unsigned = run.strip_prefix(['-', '+']).unwrap_or(run);
+    let half = unsigned.is_empty() || unsigned == "." || {
+        let head = unsigned.trim_end_matches(['-', '+']);
+        head.strip_suffix(['e', 'E']).is_some_and(|digits| {
+            digits.parse::<f64>().is_ok() && digits.starts_with(|c: char| c.is_ascii_digit())
+        })
+    };
+    half && !run.is_empty()
 }
 
 /// A number and whether it is written as JSON does; null for one that is out of range, text for

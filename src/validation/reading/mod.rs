@@ -5,7 +5,7 @@
 //! all, is a failed answer and never an empty one; no text makes this panic, recurse without bound
 //! or take more than linear time.
 //!
-//! Design: length first, then [`find`] looks for values and [`json`] reads them, then [`typed`]
+//! Design: length first, then `find` looks for values and `json` reads them, then `typed`
 //! turns the best one into the plain types of [`crate::incident::proposal`]. Among several values
 //! those with at least half as many known keys as the richest compete; a fenced one wins over one in
 //! prose, the last over the earlier.
@@ -98,6 +98,15 @@ pub fn value(text: &str) -> Result<(Value, Repaired), Unreadable> {
         Ok(value) => return Ok((value, parser.repaired)),
         Err(fault @ (Fault::TooDeep | Fault::Tangled)) => return Err(fault.into()),
         Err(Fault::Syntax | Fault::Ambiguous) => {}
+    }
+    // A string of a string, without its outer quotes.
+    if text.trim_start().starts_with("\\\"") {
+        let inner = find::unescape(&chars);
+        let mut parser = Parser::new(&inner, false);
+        if let Ok(value @ Value::String(_)) = parser.whole() {
+            parser.repaired.add(Repair::Encoded);
+            return Ok((value, parser.repaired));
+        }
     }
     let found = find::candidates(&chars, false, false)?;
     if let Some(fault) = found.broken {
@@ -335,7 +344,7 @@ fn admitted(text: &str) -> Result<Vec<char>, Unreadable> {
     if text.len() > MAX_BYTES {
         return Err(Unreadable::TooLong { bytes: text.len() });
     }
-    let text = text.trim_start_matches('\u{feff}').trim();
+    let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.is_empty() {
         return Err(Unreadable::Empty);
     }

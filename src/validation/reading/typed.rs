@@ -885,7 +885,9 @@ fn minutes(value: &Value) -> Option<u32> {
         _ => return None,
     };
     let total = (number * per).round();
-    (total >= 1.0 && total <= 7.0 * 24.0 * 60.0).then_some(total as u32)
+    (1.0..=7.0 * 24.0 * 60.0)
+        .contains(&total)
+        .then_some(total as u32)
 }
 
 /// Words with which models decline. Only looked for where nothing else was said.

@@ -63,7 +63,7 @@ fn script_risk(script: &str, level: usize) -> Risk {
                 // A function that calls itself is a fork bomb or a loop; its body is read anyway.
                 risk = risk.max(Risk::Risky);
             }
-            "pipeline" => risk = risk.max(decoded_into_shell(node, script)),
+            "pipeline" => risk = risk.max(fed_by_pipe(node, script, level)),
             "heredoc_body" => {
                 let body = text_of(node, script);
                 risk = risk.max(heredoc(node, script, body, level));
@@ -92,7 +92,7 @@ fn nodes(root: Node<'_>) -> Vec<Node<'_>> {
     while let Some(node) = stack.pop() {
         all.push(node);
         for at in (0..node.child_count()).rev() {
-            if let Some(child) = u32::try_from(at).ok().and_then(|at| node.child(at)) {
+            if let Some(child) = node.child(at) {
                 stack.push(child);
             }
         }
@@ -131,7 +131,7 @@ fn command_node(
 ) -> Risk {
     let mut words = Vec::new();
     for at in 0..node.child_count() {
-        let Some(child) = u32::try_from(at).ok().and_then(|at| node.child(at)) else {
+        let Some(child) = node.child(at) else {
             continue;
         };
         match child.kind() {
@@ -285,8 +285,10 @@ fn file_written(path: &str, appends: bool) -> Risk {
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"];
 
 /// `... | base64 -d | sh`: what runs can't be seen, and somebody hid it.
-fn decoded_into_shell(pipeline: Node<'_>, script: &str) -> Risk {
+fn fed_by_pipe(pipeline: Node<'_>, script: &str, level: usize) -> Risk {
     let mut decoded = false;
+    // What the first command says, where it only says something: `echo FLUSHALL | redis-cli`.
+    let mut said: Option<String> = None;
     for at in 0..pipeline.named_child_count() {
         let Some(child) = u32::try_from(at)
             .ok()
@@ -300,6 +302,35 @@ fn decoded_into_shell(pipeline: Node<'_>, script: &str) -> Risk {
             .filter(|word| word != "sudo")
             .collect();
         let name = words.first().map(|w| base_name(w)).unwrap_or_default();
+        if let Some(said) = &said
+            && at > 0
+        {
+            let fed = match name {
+                name if SHELLS.contains(&name) => script_risk(said, level + 1),
+                name if is_sql_client(name) => sql::risk(said),
+                "redis-cli" | "valkey-cli" => said
+                    .lines()
+                    .map(|line| {
+                        let words: Vec<String> =
+                            line.split_whitespace().map(str::to_owned).collect();
+                        table::program(name).map_or(Risk::Risky, |redis| redis.risk(&words))
+                    })
+                    .max()
+                    .unwrap_or(Risk::Risky),
+                "mongosh" | "mongo" => mongo_script(said),
+                _ => Risk::ReadOnly,
+            };
+            if fed == Risk::Destructive {
+                return fed;
+            }
+        }
+        if at == 0 && matches!(name, "echo" | "printf") {
+            let whole = text_of(child, script).trim_start();
+            let rest = whole
+                .split_once(char::is_whitespace)
+                .map_or("", |(_, rest)| rest);
+            said = Some(unquote(rest.trim_start_matches("-e ").trim_start_matches("-n ")).text);
+        }
         if matches!(
             name,
             "base64" | "base32" | "xxd" | "openssl" | "uudecode" | "rev" | "tr" | "gunzip" | "zcat"
@@ -405,9 +436,38 @@ fn command(words: &[Word], level: usize) -> Risk {
         }
         "awk" | "gawk" | "mawk" | "nawk" => {
             let program = arguments.join(" ");
+            if program.contains("system(") && script_language(&arguments) == Risk::Destructive {
+                return Risk::Destructive;
+            }
             if program.contains("system(") || program.contains("| \"") || program.contains("> \"") {
                 return Risk::Risky;
             }
+        }
+        // Emptied or thrown away by way of /dev/null.
+        "mv" | "cp" | "install" | "ln" if arguments.iter().any(|a| a == "/dev/null") => {
+            return Risk::Destructive;
+        }
+        // `sed -i '1,$d'` deletes lines.
+        "sed"
+            if arguments
+                .iter()
+                .any(|a| a.starts_with("-i") || a.starts_with("--in-place"))
+                && arguments.iter().any(|a| {
+                    ["$d", "/d"].iter().any(|end| a.ends_with(end))
+                        || a.strip_suffix('d')
+                            .is_some_and(|n| n.ends_with(|c: char| c.is_ascii_digit()))
+                }) =>
+        {
+            return Risk::Destructive;
+        }
+        // `git push origin :branch` deletes it, `+branch` overwrites it.
+        "git"
+            if arguments.iter().any(|a| a == "push")
+                && arguments
+                    .iter()
+                    .any(|a| a.len() > 1 && (a.starts_with(':') || a.starts_with('+'))) =>
+        {
+            return Risk::Destructive;
         }
         "tee" => {
             let appends = arguments.iter().any(|a| a == "-a");
@@ -442,8 +502,12 @@ fn command(words: &[Word], level: usize) -> Risk {
             let words: Vec<String> = words.iter().map(|w| w.text.to_lowercase()).collect();
             table::program("redis-cli").map_or(Risk::Risky, |redis| redis.risk(&words))
         }
-        None => Risk::Risky,
+        None => Risk::Risky.max(destroying_word(&arguments)),
     };
+    // A program that may run another: what stands in its words counts where it destroys.
+    if risk != Risk::ReadOnly && hides_destruction(rest, level) {
+        return Risk::Destructive;
+    }
     // A computed verb is an unknown verb.
     if risk < Risk::Risky
         && table::program(name).is_some_and(|program| {
@@ -457,6 +521,56 @@ fn command(words: &[Word], level: usize) -> Risk {
         risk = Risk::Risky;
     }
     risk
+}
+
+/// A program that is not known, with a word that says what it does: `openstack server delete web-1`.
+fn destroying_word(arguments: &[String]) -> Risk {
+    let destroys = arguments.iter().any(|argument| {
+        matches!(
+            argument
+                .trim_start_matches('-')
+                .to_ascii_lowercase()
+                .as_str(),
+            "delete"
+                | "destroy"
+                | "drop"
+                | "purge"
+                | "wipe"
+                | "truncate"
+                | "remove"
+                | "rm"
+                | "erase"
+                | "flush"
+                | "flushall"
+                | "flushdb"
+                | "force-delete"
+                | "del"
+                | "format"
+                | "uninstall"
+                | "prune"
+        )
+    });
+    if destroys {
+        Risk::Destructive
+    } else {
+        Risk::Risky
+    }
+}
+
+/// Whether the words of a runner (`tmux new -d 'rm -rf x'`, `lxc exec c -- rm x`) hold a command that
+/// destroys.
+fn hides_destruction(words: &[Word], level: usize) -> bool {
+    words.iter().enumerate().take(64).any(|(at, word)| {
+        if word.text.trim().contains(char::is_whitespace) {
+            let first = word.text.split_whitespace().next().unwrap_or_default();
+            return (table::program(base_name(first)).is_some() || first == "sudo")
+                && script_risk(&word.text, level + 1) == Risk::Destructive;
+        }
+        let name = base_name(&word.text);
+        !word.text.starts_with('-')
+            && table::program(name).is_some_and(|p| p.risk(&[]) == Risk::Destructive)
+            && words.len() > at + 1
+    })
 }
 
 /// Programs that run another command: the risk is that command's. `None` for any other program.
@@ -477,6 +591,21 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
                 .collect();
             command(&words, level + 1)
         }
+        "exec" | "coproc" => {
+            let risk = inner(&["-a"], 0);
+            // `coproc NAME command`
+            if hides_destruction(rest, level) {
+                Risk::Destructive
+            } else {
+                risk
+            }
+        }
+        "alias" => arguments
+            .iter()
+            .filter_map(|a| a.split_once('='))
+            .map(|(_, script)| script_risk(script, level + 1))
+            .max()
+            .unwrap_or(Risk::ReadOnly),
         "nohup" | "setsid" | "command" | "builtin" | "busybox" | "toybox" | "unbuffer"
         | "chronic" | "eatmydata" => inner(&[], 0),
         "time" => inner(&["-f", "-o"], 0),
@@ -820,6 +949,9 @@ fn script_language(arguments: &[String]) -> Risk {
         "delete",
         "truncate",
         "rimraf",
+        "'w'",
+        "\"w\"",
+        "mkfs",
     ]
     .iter()
     .any(|word| code.contains(word));

@@ -9,10 +9,13 @@ use crate::incident::proposal::Risk;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+/// A verb behind its first word: the other words, the nouns that must follow, the risk.
+type Verb = (Vec<String>, HashSet<String>, Risk);
+
 #[derive(Default)]
 struct Lexicon {
-    /// By the first word of the verb: the other words, the nouns that must follow, the risk.
-    verbs: HashMap<String, Vec<(Vec<String>, HashSet<String>, Risk)>>,
+    /// By the first word of the verb.
+    verbs: HashMap<String, Vec<Verb>>,
     nouns: HashSet<String>,
     carriers: HashSet<String>,
     /// Longest first.

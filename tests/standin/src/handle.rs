@@ -95,7 +95,6 @@ impl Discord {
             let address = listener
                 .local_addr()
                 .expect("a bound socket has an address");
-            "https://cdn.discordapp.com".clone_into(&mut world.cdn);
             tls = Some(Tls {
                 address,
                 certificate: Arc::clone(&certificate),
@@ -162,6 +161,13 @@ impl Discord {
         &self.clock
     }
 
+    /// Lets time pass: pushes the clock, and archives the threads that were quiet for
+    /// longer than they are set to.
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+        self.core.with(World::archive_quiet_threads);
+    }
+
     /// How long to wait for the bot before a test fails; 10 s unless set.
     pub fn set_patience(&self, patience: Duration) {
         let milliseconds = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
@@ -172,6 +178,15 @@ impl Discord {
     /// Whether the application has the message-content intent switched on (it has).
     pub fn set_message_content(&self, enabled: bool) {
         self.core.with(|w| w.message_content = enabled);
+    }
+
+    /// Where attachments say they can be downloaded, instead of [`Discord::url`]: such
+    /// as `https://cdn.discordapp.com` after [`Discord::start_tls`], for a client that
+    /// resolves that name to [`Discord::tls_address`]. Not so unless asked for, because a
+    /// client that does not would leave this machine.
+    pub fn set_cdn(&self, base: &str) {
+        self.core
+            .with(|w| base.trim_end_matches('/').clone_into(&mut w.cdn));
     }
 
     /// How long an interaction waits for its first answer; 3 s unless set.
@@ -368,6 +383,15 @@ impl Discord {
         })
     }
 
+    /// Nobody waits for the answers that are missing now (the bot was killed).
+    pub fn forget_unanswered(&self) {
+        self.core.with(|w| {
+            for interaction in w.interactions.values_mut() {
+                interaction.forgotten |= interaction.response.is_none();
+            }
+        });
+    }
+
     /// Posts of the bot that no test has looked at, as text.
     #[must_use]
     pub fn unread(&self) -> Vec<String> {
@@ -517,6 +541,18 @@ impl GatewayHandle {
         self.discord
             .wait_for("the bot to connect to the gateway", |w| {
                 w.gateway.is_connected().then_some(())
+            })
+            .await;
+    }
+
+    /// Waits until the bot is gone (it was killed, or its connection broken).
+    ///
+    /// # Panics
+    /// Where that does not happen in time.
+    pub async fn disconnected(&self) {
+        self.discord
+            .wait_for("the bot to be gone from the gateway", |w| {
+                (!w.gateway.is_connected()).then_some(())
             })
             .await;
     }

@@ -11,7 +11,7 @@
 //! - Tests read as sentences: `alice` slashes, clicks and says; the bot's posts are read
 //!   as text.
 //!
-//! Design: one plain model, `world`, behind one lock. REST ([`rest`]) and the gateway
+//! Design: one plain model, `world`, behind one lock. REST (`rest`) and the gateway
 //! ([`gateway`]) are derived from it; people ([`people`]) act on it; whoever waits for
 //! something waits for the model to change. Nothing here sleeps to see whether something
 //! happens.

@@ -9,7 +9,8 @@ use crate::handle::Discord;
 use crate::ids::{AttachmentId, ChannelId, GuildId, MessageId, RoleId, UserId};
 use crate::interaction::{Interaction, Modal};
 use crate::permissions::{self as may, Overwrite};
-use crate::post::{button, controls, select};
+use crate::post::{Post, button, controls, select};
+use crate::rest::{guessed_type, safe_filename};
 use crate::rules::integer;
 use crate::world::{
     self, Attachment, Audience, Author, Channel, Guild, Member, NewMessage, Role, User, World,
@@ -27,16 +28,10 @@ impl Upload {
     /// Any bytes; the content type is guessed from the ending, as Discord does.
     #[must_use]
     pub fn new(name: &str, bytes: impl Into<Vec<u8>>) -> Self {
-        let content_type = match name.rsplit('.').next() {
-            Some("txt" | "log") => Some("text/plain; charset=utf-8"),
-            Some("json") => Some("application/json; charset=utf-8"),
-            Some("png") => Some("image/png"),
-            _ => None,
-        };
         Self {
             name: name.to_owned(),
             bytes: bytes.into(),
-            content_type: content_type.map(str::to_owned),
+            content_type: guessed_type(name),
         }
     }
 
@@ -355,7 +350,15 @@ impl Discord {
 
     /// Denies somebody (or the bot) permissions in a channel.
     pub fn deny(&self, channel: ChannelId, user: UserId, permissions: u64) {
-        self.overwrite(channel, user, |o| {
+        self.overwrite(channel, Some(user), |o| {
+            o.deny |= permissions;
+            o.allow &= !permissions;
+        });
+    }
+
+    /// Denies everybody permissions in a channel, unless they are allowed them.
+    pub fn deny_everyone(&self, channel: ChannelId, permissions: u64) {
+        self.overwrite(channel, None, |o| {
             o.deny |= permissions;
             o.allow &= !permissions;
         });
@@ -363,13 +366,14 @@ impl Discord {
 
     /// Allows somebody (or the bot) permissions in a channel.
     pub fn allow(&self, channel: ChannelId, user: UserId, permissions: u64) {
-        self.overwrite(channel, user, |o| {
+        self.overwrite(channel, Some(user), |o| {
             o.allow |= permissions;
             o.deny &= !permissions;
         });
     }
 
-    fn overwrite(&self, channel: ChannelId, user: UserId, change: impl Fn(&mut Overwrite)) {
+    /// Of a person, or of everybody.
+    fn overwrite(&self, channel: ChannelId, user: Option<UserId>, change: impl Fn(&mut Overwrite)) {
         self.core.with(|w| {
             // A thread has the permissions of its channel.
             let id = w
@@ -379,16 +383,18 @@ impl Discord {
                 .map_or(channel.0, |t| t.parent);
             let seen = w.sees(w.bot, id);
             if let Some(channel) = w.channels.get_mut(&id) {
+                let member = user.is_some();
+                let target = user.map_or(channel.guild, |u| u.0);
                 match channel
                     .overwrites
                     .iter_mut()
-                    .find(|o| o.member && o.target == user.0)
+                    .find(|o| o.member == member && o.target == target)
                 {
                     Some(overwrite) => change(overwrite),
                     None => {
                         let mut overwrite = Overwrite {
-                            target: user.0,
-                            member: true,
+                            target,
+                            member,
                             allow: 0,
                             deny: 0,
                         };
@@ -746,7 +752,8 @@ fn store(w: &mut World, channel: u64, file: Upload) -> u64 {
         Attachment {
             id,
             channel,
-            filename: file.name,
+            filename: safe_filename(&file.name),
+            title: file.name,
             content_type: file.content_type,
             description: None,
             bytes: file.bytes,
@@ -907,10 +914,30 @@ impl Discord {
         message: impl Into<MessageId>,
         name: &str,
     ) -> Result<Interaction, String> {
-        let id = message.into().0;
+        self.press(who, message.into(), name, None)
+    }
+
+    /// Somebody presses a button of a message as they saw it: their client has not heard yet that
+    /// it was edited.
+    ///
+    /// # Panics
+    /// Where it was not there or switched off then.
+    #[track_caller]
+    pub fn click_as_seen(&self, who: UserId, seen: &Post, name: &str) -> Interaction {
+        must(self.press(who, seen.id, name, Some(&seen.components)), self)
+    }
+
+    fn press(
+        &self,
+        who: UserId,
+        message: MessageId,
+        name: &str,
+        seen: Option<&[Value]>,
+    ) -> Result<Interaction, String> {
+        let id = message.0;
         self.interact(|w| {
             let message = visible_message(w, who, id)?;
-            let all: Vec<_> = controls(&message.components)
+            let all: Vec<_> = controls(seen.unwrap_or(&message.components))
                 .filter(|c| c.get("type").and_then(integer) == Some(2))
                 .map(button)
                 .collect();

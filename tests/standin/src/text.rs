@@ -123,6 +123,9 @@ fn id_name(w: &World, id: u64) -> Option<String> {
     if let Some(message) = w.messages.get(&id) {
         return Some(format!("message {}", ordinal(w, message)));
     }
+    if w.attachments.contains_key(&id) {
+        return Some("file".to_owned());
+    }
     w.users.get(&id).map(|u| format!("@{}", u.name))
 }
 

@@ -114,6 +114,8 @@ pub(crate) enum Author {
 pub(crate) struct Attachment {
     pub id: u64,
     pub channel: u64,
+    /// As the uploader named it.
+    pub title: String,
     pub filename: String,
     pub content_type: Option<String>,
     pub description: Option<String>,
@@ -658,6 +660,9 @@ impl World {
             "url": url,
             "proxy_url": url,
         });
+        if attachment.title != attachment.filename {
+            json["title"] = json!(attachment.title);
+        }
         if let Some(kind) = &attachment.content_type {
             json["content_type"] = json!(kind);
         }
@@ -1244,6 +1249,31 @@ impl World {
             self.channels.remove(&thread);
         }
         self.channels.remove(&id);
+    }
+
+    /// Archives the threads in which nothing was said for as long as they are set to.
+    pub fn archive_quiet_threads(&mut self) {
+        let now = self.clock.now_milliseconds();
+        let quiet: Vec<u64> = self
+            .channels
+            .values()
+            .filter(|c| {
+                let last = c.last_message.unwrap_or(c.id);
+                let last = (last >> 22) + EPOCH_MILLISECONDS;
+                c.thread.as_ref().is_some_and(|t| {
+                    let last = last.max(t.archive_changed_milliseconds);
+                    !t.archived && now.saturating_sub(last) >= t.auto_archive_minutes * 60_000
+                })
+            })
+            .map(|c| c.id)
+            .collect();
+        for id in quiet {
+            if let Some(thread) = self.channels.get_mut(&id).and_then(|c| c.thread.as_mut()) {
+                thread.archived = true;
+                thread.archive_changed_milliseconds = now;
+            }
+            self.tell_channel("THREAD_UPDATE", id);
+        }
     }
 
     /// The messages of a channel that a person sees, oldest first.

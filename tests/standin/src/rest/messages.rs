@@ -102,16 +102,8 @@ pub(super) fn attachments(
             Attachment {
                 id,
                 channel,
-                filename: filename
-                    .chars()
-                    .map(|c| {
-                        if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
-                            c
-                        } else {
-                            '_'
-                        }
-                    })
-                    .collect(),
+                title: filename.clone(),
+                filename: safe_filename(&filename),
                 content_type,
                 description: said("description"),
                 bytes: file.bytes.clone(),
@@ -121,6 +113,19 @@ pub(super) fn attachments(
         kept.push(id);
     }
     Ok(Some(kept))
+}
+
+/// Letters, digits, dots, dashes and underscores stay, as in Discord's links.
+pub(crate) fn safe_filename(name: &str) -> String {
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect()
 }
 
 /// Discord guesses by the ending and leaves the field out where it does not know.

@@ -9,6 +9,8 @@ mod commands;
 mod interactions;
 mod messages;
 
+pub(crate) use messages::{guessed_type, safe_filename};
+
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;

@@ -1194,3 +1194,62 @@ async fn who_is_pinged() {
     assert!(post.pings().users.contains(&setup.alice.get()));
     discord.finish();
 }
+
+#[tokio::test]
+async fn junk_is_answered_and_nothing_falls_over() {
+    let setup = Setup::new().await;
+    let discord = &setup.discord;
+    let own = setup.send(&json!({"content": "mine"})).await;
+    discord.next_post(setup.channel).await;
+    let go = setup.go();
+    let (callback, webhook) = setup.paths(&go);
+    let deep = (0..100).fold(
+        json!([]),
+        |inside, _| json!({"components": [inside], "type": 1}),
+    );
+    let junk = [
+        json!(null),
+        json!(1),
+        json!("text"),
+        json!([[]]),
+        json!({"content": {"a": 1}}),
+        json!({"embeds": "none"}),
+        json!({"embeds": [1, null, {"fields": [1, {"name": []}], "footer": 2, "color": "red"}]}),
+        json!({"components": [1, {"type": 1, "components": [2, {"type": 3, "options": [4]}]}]}),
+        json!({"components": [{"type": 1, "components": "x"}]}),
+        json!({"content": "x", "flags": "many", "attachments": [[], {"id": "x"}]}),
+        json!({"content": "x", "allowed_mentions": [1]}),
+        json!({"content": "x", "message_reference": "y"}),
+        json!({"content": "x", "flags": 32768, "components": [deep]}),
+        json!({"type": 4, "data": 7}),
+        json!({"type": 9, "data": {"components": [{"type": 1, "components": [7]}]}}),
+        json!({"type": -1, "data": []}),
+        json!({"name": 5, "archived": "yes", "auto_archive_duration": []}),
+        json!([{"name": 7, "options": [1, {"type": 1, "options": [{"type": 2}]}]}, 5]),
+    ];
+    let routes = [
+        ("POST", setup.messages()),
+        ("PATCH", format!("{}/{own}", setup.messages())),
+        ("POST", format!("{}/{own}/threads", setup.messages())),
+        ("POST", format!("/channels/{}/threads", setup.channel)),
+        ("PATCH", format!("/channels/{}", setup.channel)),
+        ("PUT", setup.commands_path()),
+        ("POST", callback),
+        ("POST", webhook.clone()),
+        ("PATCH", format!("{webhook}/messages/@original")),
+    ];
+    for (method, path) in &routes {
+        for body in &junk {
+            let request = setup.request(method, path).json(body);
+            let status = answer(request).await.0;
+            assert!(
+                (200..500).contains(&status),
+                "{method} {path} {body}: {status}"
+            );
+        }
+    }
+    go.forget();
+    let _ = discord.posts_for(Some(setup.alice), setup.channel);
+    discord.forgive("");
+    discord.finish();
+}

@@ -4,18 +4,58 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use serenity::all::{ChannelId, Http, HttpBuilder};
-use standin::{Discord, Failure};
+use standin::{Discord, Failure, Upload};
 
-fn secure(discord: &Discord) -> Http {
+use crate::bot;
+
+fn client(discord: &Discord) -> reqwest::Client {
     let address = discord.tls_address().unwrap();
     let certificate = reqwest::Certificate::from_der(discord.certificate_der().unwrap()).unwrap();
-    let client = reqwest::Client::builder()
+    reqwest::Client::builder()
         .resolve("discord.com", address)
         .resolve("cdn.discordapp.com", address)
         .tls_certs_only([certificate])
         .build()
-        .unwrap();
-    HttpBuilder::new(discord.token()).client(client).build()
+        .unwrap()
+}
+
+fn secure(discord: &Discord) -> Http {
+    HttpBuilder::new(discord.token())
+        .client(client(discord))
+        .build()
+}
+
+#[tokio::test]
+async fn a_conversation_with_the_unchanged_client() {
+    let discord = Discord::start_tls().await;
+    discord.set_cdn("https://cdn.discordapp.com");
+    let guild = discord.guild("acme");
+    let channel = discord.channel(guild, "incidents");
+    let alice = discord.member(guild, "alice");
+    let http = secure(&discord);
+    http.set_application_id(discord.bot().get().into());
+    http.create_global_commands(&bot::commands()).await.unwrap();
+    let _bot = bot::start_with(http, bot::intents()).await;
+    discord.gateway().connected().await;
+    let echo = discord.slash(alice, channel, "echo", json!({"text": "hello"}));
+    let post = echo.original().await;
+    assert_eq!(post.content, "You said: hello");
+    let slow = discord.slash(alice, channel, "slow", json!({}));
+    assert!(slow.original().await.shows("42"));
+    slow.next_followup().await;
+
+    let file = Upload::new("日志 1.txt", "one line");
+    let said = discord.say(alice, channel, standin::Say::default().file(file));
+    let post = discord.message(said).unwrap();
+    let url = &post.files[0].url;
+    assert!(
+        url.starts_with("https://cdn.discordapp.com/attachments/"),
+        "{url}"
+    );
+    let got = client(&discord).get(url).send().await.unwrap();
+    assert_eq!(got.headers()["content-type"], "text/plain; charset=utf-8");
+    assert_eq!(got.text().await.unwrap(), "one line");
+    discord.finish();
 }
 
 #[tokio::test]

@@ -160,3 +160,57 @@ async fn two_guilds_and_what_is_delivered_twice() {
     assert!(refused.contains("not registered"), "{refused}");
     discord.finish();
 }
+
+#[tokio::test]
+async fn time_passes() {
+    let discord = Discord::start().await;
+    let guild = discord.guild("acme");
+    let channel = discord.channel(guild, "incidents");
+    let alice = discord.member(guild, "alice");
+    let thread = discord.thread(alice, channel, "t", false);
+    discord.advance(Duration::from_secs(23 * 3600));
+    discord.say(alice, thread, "still here");
+    discord.advance(Duration::from_secs(2 * 3600));
+    assert_eq!(discord.is_archived(thread), Some(false));
+    discord.advance(Duration::from_secs(24 * 3600));
+    assert_eq!(discord.is_archived(thread), Some(true));
+    discord.deny_everyone(channel, standin::permissions::SEND_MESSAGES_IN_THREADS);
+    assert!(discord.try_say(alice, thread, "x").is_err());
+    discord.allow(
+        channel,
+        alice,
+        standin::permissions::SEND_MESSAGES_IN_THREADS,
+    );
+    discord.say(alice, thread, "back");
+    assert_eq!(
+        discord.is_archived(thread),
+        Some(false),
+        "writing takes it out"
+    );
+    discord.finish();
+}
+
+#[tokio::test]
+async fn two_hundred_commands_at_once() {
+    let discord = Discord::start().await;
+    let guild = discord.guild("acme");
+    let channel = discord.channel(guild, "incidents");
+    let alice = discord.member(guild, "alice");
+    let bot = bot::start(&discord).await;
+    bot.http
+        .create_global_commands(&bot::commands())
+        .await
+        .unwrap();
+    // How fast a debug build on a busy machine is, is not what is tested.
+    discord.set_response_limit(Duration::from_secs(30));
+    discord.set_patience(Duration::from_secs(30));
+    let all: Vec<_> = (0..200)
+        .map(|i| discord.slash(alice, channel, "echo", json!({"text": i.to_string()})))
+        .collect();
+    for (i, echo) in all.iter().enumerate() {
+        let said = echo.original().await.content;
+        assert_eq!(said, format!("You said: {i}"));
+    }
+    assert!(all.iter().all(|echo| echo.answered_after().is_some()));
+    discord.finish();
+}

@@ -6,8 +6,10 @@
 //! Each mode prints its findings, and as its last line its figures as one JSON object.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod schema;
+
 use precedent::incident::proposal::Risk;
-use precedent::validation::reading::{self, Unreadable};
+use precedent::validation::reading::{self, Repair, Repaired, Unreadable};
 use precedent::validation::risk;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -56,6 +58,8 @@ struct Suite {
     rejected: BTreeMap<String, usize>,
     other: Vec<String>,
     slowest: Duration,
+    /// Right, other, rejected by the reader alone, where the row also names the type it asks for.
+    untyped: [usize; 3],
 }
 
 impl Suite {
@@ -76,6 +80,10 @@ fn measure_json(files: &[String]) -> Result<Value, String> {
             .file_stem()
             .map(|stem| stem.to_string_lossy().into_owned())
             .unwrap_or_default();
+        if rows.iter().any(|row| row["want"].is_string()) {
+            figures.insert(name, measure_oddities(&rows));
+            continue;
+        }
         let mut suite = Suite::default();
         for row in &rows {
             let Some(input) = input_of(row) else { continue };
@@ -85,8 +93,22 @@ fn measure_json(files: &[String]) -> Result<Value, String> {
             let started = Instant::now();
             let read = reading::value(&input);
             suite.slowest = suite.slowest.max(started.elapsed());
+            if let Expected::Value(wanted) = &expected
+                && row["target"].is_string()
+            {
+                match &read {
+                    Ok((value, _)) if same(value, wanted) => suite.untyped[0] += 1,
+                    Ok(_) => suite.untyped[1] += 1,
+                    Err(_) => suite.untyped[2] += 1,
+                }
+            }
+            let read = to_its_type(row, &input, read);
             match (&read, &expected) {
-                (Ok((value, _)), Expected::Value(wanted)) if same(value, wanted) => {
+                (Ok((value, repaired)), Expected::Value(wanted))
+                    if same(value, wanted)
+                        || (repaired.has(Repair::MissingValue)
+                            && same_but_for_nothing(value, wanted)) =>
+                {
                     suite.right += 1;
                 }
                 (Err(_), Expected::Rejection) => suite.right += 1,
@@ -137,6 +159,12 @@ fn measure_json(files: &[String]) -> Result<Value, String> {
             share(suite.other.len()),
             suite.slowest
         );
+        if suite.untyped != [0; 3] {
+            let [right, other, rejected] = suite.untyped;
+            println!(
+                "  (rows that name their type; the reader alone, without that type: {right} right, {rejected} rejected, {other} other)"
+            );
+        }
         for line in &suite.other {
             println!("{line}");
         }
@@ -149,11 +177,119 @@ fn measure_json(files: &[String]) -> Result<Value, String> {
                 "rejected": suite.rejected(),
                 "other": suite.other.len(),
                 "other_percent": share(suite.other.len()),
+                "right_without_types": suite.untyped[0],
+                "other_without_types": suite.untyped[1],
                 "slowest_us": suite.slowest.as_micros() as u64,
             }),
         );
     }
+    figures.insert("hostile".to_owned(), measure_hostile());
     Ok(Value::Object(figures))
+}
+
+/// The slowest reading of 256 KiB made of one hostile piece over and over.
+fn measure_hostile() -> Value {
+    const PIECES: [&str; 34] = [
+        "{",
+        "[",
+        "\"",
+        "'",
+        "{\"a\":",
+        "{\"a\":1 ",
+        "/*",
+        "{/*",
+        "\"/*",
+        "//",
+        "#",
+        "`",
+        "{\"",
+        "\",",
+        "\", ",
+        "a",
+        "\n",
+        "<think>",
+        "</think>",
+        "{a",
+        "{a:",
+        ",",
+        "\\",
+        "\\\"",
+        "{\\\"a\\\":",
+        "\"\"",
+        "{\"a\":\"b\",",
+        "f(",
+        "{\"a\": \"x\"y\", ",
+        "{\"summary\": \"x\", ",
+        "[{",
+        "{'a':'b'c",
+        "{\"a\":[\"",
+        "\u{201c}",
+    ];
+    let mut slowest = (Duration::ZERO, "");
+    for piece in PIECES {
+        let input = piece.repeat(reading::MAX_BYTES / piece.len());
+        let started = Instant::now();
+        let _ = reading::analysis(&input, false);
+        let took = started.elapsed();
+        let started = Instant::now();
+        let _ = reading::value(&input);
+        let took = took.max(started.elapsed());
+        if took > slowest.0 {
+            slowest = (took, piece);
+        }
+    }
+    println!(
+        "hostile: 256 KiB of {:?} took {:?}, the slowest of {}",
+        slowest.1,
+        slowest.0,
+        PIECES.len()
+    );
+    json!({"bytes": reading::MAX_BYTES, "pieces": PIECES.len(), "slowest_us": slowest.0.as_micros() as u64, "slowest_piece": slowest.1})
+}
+
+/// Answers of real models, each with what is wanted of it: to be read, or to be a failed answer.
+fn measure_oddities(rows: &[Value]) -> Value {
+    let mut as_wanted = 0;
+    for row in rows {
+        let want = row["want"].as_str().unwrap_or_default();
+        let fails = [
+            "fallback",
+            "not valid",
+            "retry",
+            "error class",
+            "ignore unknown; no usable",
+        ]
+        .iter()
+        .any(|start| want.starts_with(start));
+        let cut = row["finish_reason"] == "length";
+        let read = reading::analysis(row["raw_output"].as_str().unwrap_or_default(), cut);
+        let fits = match &read {
+            Ok(proposal) => !fails && proposal.cut_off == cut,
+            Err(_) => fails,
+        };
+        as_wanted += usize::from(fits);
+        let outcome = match read {
+            Ok(proposal) => format!(
+                "read: {} hypotheses, {} steps, confidence {:?}, repaired {}, cut off {}",
+                proposal.hypotheses.len(),
+                proposal.next_steps.len(),
+                proposal
+                    .hypotheses
+                    .iter()
+                    .map(|h| h.confidence)
+                    .collect::<Vec<_>>(),
+                proposal.repaired,
+                proposal.cut_off
+            ),
+            Err(reason) => format!("failed: {}", class(reason)),
+        };
+        println!(
+            "{} {} | want: {want} | {outcome}",
+            if fits { "as wanted" } else { "NOT AS WANTED" },
+            row["cls"].as_str().unwrap_or_default()
+        );
+    }
+    json!({"rows": rows.len(), "as_wanted": as_wanted})
 }
 
 enum Expected {
@@ -248,6 +384,50 @@ fn measure_commands(files: &[String]) -> Result<Value, String> {
         "read_only_recognised_percent": share(table[0][0], of(&table[0])),
         "us_each": started.elapsed().as_micros() as u64 / u64::from(count.max(1)),
     }))
+}
+
+/// Where a row names the type that it asks for, the value as that type.
+fn to_its_type(
+    row: &Value,
+    input: &str,
+    read: Result<(Value, Repaired), Unreadable>,
+) -> Result<(Value, Repaired), Unreadable> {
+    let Some(kind) = row["target"].as_str().and_then(schema::target) else {
+        return read;
+    };
+    let declared = schema::Schema::read(row["schema"].as_str().unwrap_or_default());
+    let (value, repaired) = match read {
+        Ok(read) => read,
+        // A text without an object may still name the choice that was asked for.
+        Err(Unreadable::NoObject | Unreadable::Broken) if !input.contains(['{', '[']) => {
+            (Value::String(input.to_owned()), Repaired::default())
+        }
+        Err(reason) => return Err(reason),
+    };
+    let cut = repaired.has(Repair::Truncated);
+    match declared.coerce(&value, &kind, cut) {
+        Some(value) => Ok((value, repaired)),
+        None => Err(Unreadable::NothingUsable),
+    }
+}
+
+/// Equal, where `null`, an empty text and an empty list all say that a value is missing.
+fn same_but_for_nothing(a: &Value, b: &Value) -> bool {
+    let nothing = |v: &Value| {
+        v.is_null()
+            || v.as_str().is_some_and(str::is_empty)
+            || v.as_array().is_some_and(Vec::is_empty)
+    };
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| {
+                    b.get(key)
+                        .is_some_and(|other| same_but_for_nothing(value, other))
+                })
+        }
+        (a, b) => same(a, b) || (nothing(a) && nothing(b)),
+    }
 }
 
 /// Equal, with `1` and `1.0` as one number.

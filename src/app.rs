@@ -1,0 +1,412 @@
+//! The only place where the parts meet: `main`, the tests and the playground start the same
+//! [`App`].
+//!
+//! Start: database, queue (what a dead process left goes on), then the gateway. Stop: no new
+//! events, jobs finish or are left to the next start, the database closes.
+
+use crate::config::{Config, DiscordConfig};
+use crate::discord::{
+    self, Api, ApiError, DiscordError, Gateway, GatewayConfig, GatewayError, GatewayState,
+    Patience, Rest,
+};
+use crate::jobs::duty::{Acknowledgements, Duty, Turns};
+use crate::jobs::limits::Limiter;
+use crate::jobs::queue::{
+    Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker,
+};
+use crate::jobs::respond::{Models, Recollection, Responder, redaction_key};
+use crate::jobs::work::Work;
+use crate::jobs::{self, intake};
+use crate::llm::LlmError;
+use crate::memory;
+use crate::present::{self, say::Trouble};
+use crate::store::{Store, StoreError};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// Why the bot could not be started; each is for an operator to mend.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No token.
+    #[error(
+        "DISCORD_TOKEN is not set. Set it and start again; `precedent --help` lists what works without."
+    )]
+    NoToken,
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Discord's address or the token's form.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    /// The model's address.
+    #[error("the model's endpoint can't be used")]
+    Model(#[source] LlmError),
+}
+
+/// What tests and the playground set otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Tuning {
+    /// How long the gateway's supervisor waits.
+    pub patience: Patience,
+    /// After so long without a model the rule-based cards are shown as provisional (R23).
+    pub provisional_after: Duration,
+    /// Pause before a failed job is tried again.
+    pub job_pause: Duration,
+    /// How long a commit is tried again where the database is busy or full.
+    pub commit_patience: Duration,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            patience: Patience::default(),
+            provisional_after: Duration::from_secs(10),
+            job_pause: Duration::from_secs(2),
+            commit_patience: QueueOptions::default().commit_patience,
+        }
+    }
+}
+
+/// The running bot.
+pub struct App {
+    duty: Duty,
+    queue: Queue,
+    state: Arc<GatewayState>,
+    stop: watch::Sender<bool>,
+    gateway: JoinHandle<Result<(), GatewayError>>,
+}
+
+impl App {
+    /// Starts the bot; gives it back once events are taken (the gateway connects meanwhile).
+    ///
+    /// # Errors
+    ///
+    /// What an operator has to mend before it can run.
+    pub async fn start(config: &Config) -> Result<Self, StartError> {
+        Self::start_tuned(config, Tuning::default()).await
+    }
+
+    /// As [`App::start`], tuned.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::start`].
+    pub async fn start_tuned(config: &Config, tuning: Tuning) -> Result<Self, StartError> {
+        let discord = config.discord.as_ref().ok_or(StartError::NoToken)?;
+        let rest = Rest::new(Api::new(discord.token.clone(), discord.api_url.as_deref())?)?;
+        Self::start_with(config, tuning, rest).await
+    }
+
+    /// As [`App::start_tuned`], with the way to Discord prepared by the caller.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::start`].
+    pub async fn start_with(
+        config: &Config,
+        tuning: Tuning,
+        rest: Rest,
+    ) -> Result<Self, StartError> {
+        let discord = config.discord.as_ref().ok_or(StartError::NoToken)?;
+        let store = Store::open(&config.database_url).await?;
+        let duty = Duty {
+            responder: Responder {
+                memory: Recollection::On(memory::Sqlite::new(store.read_pool().clone())),
+                models: Models::configured(config).map_err(StartError::Model)?,
+                redaction: redaction_key(config),
+            },
+            store: store.clone(),
+            rest: rest.clone(),
+            limiter: Arc::new(Limiter::new(&config.limits)),
+            queue: Arc::new(OnceLock::new()),
+            acknowledgements: Arc::new(Acknowledgements::default()),
+            turns: Arc::new(Turns::default()),
+            provisional_after: tuning.provisional_after,
+        };
+        let queue = Queue::start(
+            &store,
+            options(&duty, tuning),
+            handler(&duty),
+            undertaker(&duty),
+        )
+        .await?;
+        // Set once, before the first event comes in.
+        let _first = duty.queue.set(queue.clone());
+        let (stop, stopped) = watch::channel(false);
+        tokio::spawn(keep_house(store, stopped.clone()));
+        let state = Arc::new(GatewayState::default());
+        let gateway = tokio::spawn(run_gateway(
+            gateway_config(config, discord, tuning, rest),
+            duty.clone(),
+            stopped,
+            Arc::clone(&state),
+        ));
+        Ok(Self {
+            duty,
+            queue,
+            state,
+            stop,
+            gateway,
+        })
+    }
+
+    /// Waits until the gateway gives up for good.
+    ///
+    /// # Errors
+    ///
+    /// Why.
+    pub async fn gave_up(&mut self) -> Result<(), GatewayError> {
+        match (&mut self.gateway).await {
+            Ok(result) => result,
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Takes no more events, lets jobs finish, closes the database.
+    pub async fn stop(self, patience: Duration) {
+        self.stop.send_replace(true);
+        if tokio::time::timeout(patience, self.gateway).await.is_err() {
+            tracing::warn!("the gateway did not say goodbye in time");
+        }
+        self.queue.shutdown(patience).await;
+        self.duty.store.close().await;
+    }
+
+    /// How the gateway is.
+    pub fn gateway(&self) -> &GatewayState {
+        &self.state
+    }
+
+    /// How many jobs stand where.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn jobs(&self) -> Result<Counts, StoreError> {
+        self.queue.counts().await
+    }
+
+    /// The database.
+    pub fn store(&self) -> &Store {
+        &self.duty.store
+    }
+}
+
+fn gateway_config(
+    config: &Config,
+    discord: &DiscordConfig,
+    tuning: Tuning,
+    rest: Rest,
+) -> GatewayConfig {
+    GatewayConfig {
+        rest,
+        guild: config.guild,
+        message_content: discord.message_content,
+        patience: tuning.patience,
+    }
+}
+
+/// Every hour: events that were seen long ago are forgotten.
+async fn keep_house(store: Store, mut stopped: watch::Receiver<bool>) {
+    let mut hourly = tokio::time::interval(Duration::from_secs(60 * 60));
+    loop {
+        tokio::select! {
+            _ = hourly.tick() => {}
+            _ = stopped.wait_for(|stop| *stop) => return,
+        }
+        if let Err(error) = store.prune_seen(jiff::Timestamp::now()).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "old events can't be forgotten"
+            );
+        }
+    }
+}
+
+async fn run_gateway(
+    config: GatewayConfig,
+    duty: Duty,
+    stopped: watch::Receiver<bool>,
+    state: Arc<GatewayState>,
+) -> Result<(), GatewayError> {
+    let on: discord::Handler = Arc::new(move |incoming| {
+        let duty = duty.clone();
+        Box::pin(async move { intake::take(&duty, incoming).await })
+    });
+    Gateway::run(config, &discord::declared(), on, stopped, state).await
+}
+
+fn options(duty: &Duty, tuning: Tuning) -> QueueOptions {
+    // The longest model budget of an analysis, and a minute for what stands around it.
+    let longest = duty
+        .responder
+        .models
+        .as_ref()
+        .map_or(Duration::ZERO, Models::budget)
+        + Duration::from_secs(60);
+    QueueOptions {
+        time_limits: ["analyze", "reanalyze", "follow_up"]
+            .into_iter()
+            .map(|kind| (kind.to_owned(), longest))
+            .collect(),
+        pause: tuning.job_pause,
+        commit_patience: tuning.commit_patience,
+        ..QueueOptions::default()
+    }
+}
+
+fn handler(duty: &Duty) -> Handler {
+    let duty = duty.clone();
+    Arc::new(move |job| {
+        let duty = duty.clone();
+        Box::pin(async move { work(&duty, job).await })
+    })
+}
+
+async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
+    let work = Work::of(&job)?;
+    let span = tracing::info_span!("job", kind = work.kind(), attempt = job.attempt);
+    let done = async {
+        match work {
+            Work::Analyze(work) => jobs::analyze::run(duty, &job, *work).await,
+            Work::Reanalyze(work) => jobs::analyze::rerun(duty, &job, work).await,
+            Work::FollowUp(work) => jobs::talk::follow_up(duty, work).await,
+            Work::Evidence(work) => jobs::talk::evidence(duty, work).await,
+            Work::Click(work) => jobs::clicks::click(duty, &job, work).await,
+            Work::Tick(work) => jobs::clicks::tick(duty, work).await,
+            Work::ShowUpdate(work) => jobs::clicks::show_update(duty, work).await,
+            Work::Resolve(work) => jobs::talk::resolve(duty, work).await,
+            Work::AskOutcome(work) => jobs::clicks::ask_outcome(duty, work).await,
+        }
+    };
+    tracing::Instrument::instrument(done, span).await
+}
+
+/// A job that is given up: the person who started it is told, with an id that the log knows.
+fn undertaker(duty: &Duty) -> Undertaker {
+    let duty = duty.clone();
+    Arc::new(move |letter: DeadLetter| {
+        let duty = duty.clone();
+        Box::pin(async move {
+            let id = jobs::duty::trouble_id(&letter.command.key);
+            tracing::error!(
+                id,
+                kind = letter.command.kind,
+                attempts = letter.attempts,
+                reason = letter.reason,
+                "a job is given up"
+            );
+            let Ok(work) = serde_json::from_value::<Work>(letter.command.payload.clone()) else {
+                return Ok(());
+            };
+            if let Some(reply) = work.reply() {
+                let locale = match &work {
+                    Work::Analyze(work) => work.who.locale,
+                    Work::Click(work) | Work::ShowUpdate(work) => work.locale,
+                    Work::Tick(work) => work.click.locale,
+                    Work::Resolve(work) => work.locale,
+                    Work::FollowUp(work) => work.locale,
+                    _ => crate::incident::Locale::En,
+                };
+                duty.tell(
+                    reply,
+                    &present::error(&Trouble::Unexpected, Some(&id), locale),
+                )
+                .await;
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Whether everything is in order, a line each; `false` where something is not.
+pub async fn check(config: &Config, line: &mut (impl FnMut(bool, String) + Send)) -> bool {
+    let mut all = true;
+    let mut say = |fine: bool, text: String| {
+        all &= fine;
+        line(fine, text);
+    };
+    say(true, "configuration: read".into());
+    match Store::open(&config.database_url).await {
+        Ok(store) => {
+            match store.probe().await {
+                Ok(()) => say(true, "database: opened and writable".into()),
+                Err(error) => say(false, format!("database: {error}")),
+            }
+            store.close().await;
+        }
+        Err(error) => say(false, format!("database: {error}")),
+    }
+    let declared = discord::names(&discord::declared());
+    let handled: Vec<&str> = discord::COMMANDS.to_vec();
+    let same = declared
+        .iter()
+        .map(String::as_str)
+        .eq(handled.iter().copied());
+    say(
+        same,
+        format!("commands file: {} commands declared", declared.len()),
+    );
+    match &config.discord {
+        None => say(false, "token: DISCORD_TOKEN is not set".into()),
+        Some(discord) => check_discord(config, discord, &mut say).await,
+    }
+    match Models::configured(config) {
+        Ok(None) => say(
+            true,
+            "model: none is configured, the rule-based engine answers".into(),
+        ),
+        Ok(Some(models)) => match models.endpoint.probe(&models.main).await {
+            Ok(found) => say(true, format!("model: {found}")),
+            Err(error) => say(false, format!("model: {error}")),
+        },
+        Err(error) => say(false, format!("model: {error}")),
+    }
+    all
+}
+
+async fn check_discord(
+    config: &Config,
+    discord: &DiscordConfig,
+    say: &mut (impl FnMut(bool, String) + Send),
+) {
+    let rest = match Api::new(discord.token.clone(), discord.api_url.as_deref()).and_then(Rest::new)
+    {
+        Ok(rest) => rest,
+        Err(error) => {
+            say(false, format!("token: {error}"));
+            return;
+        }
+    };
+    match rest.me().await {
+        Ok(me) => say(true, format!("token: accepted, the bot is {}", me.name)),
+        Err(DiscordError::Unauthorized) => {
+            say(
+                false,
+                "token: Discord does not accept it; copy it again from the developer portal".into(),
+            );
+            return;
+        }
+        Err(error) => {
+            say(false, format!("token: {error}"));
+            return;
+        }
+    }
+    match (rest.application().await, discord.message_content) {
+        (Ok(application), true) if !application.message_content => say(
+            false,
+            "intents: message content is asked for and not switched on in the developer portal; questions then need a mention (or set DISCORD_MESSAGE_CONTENT=off)".into(),
+        ),
+        (Ok(_), true) => say(true, "intents: message content is on".into()),
+        (Ok(_), false) => say(true, "intents: message content is not asked for; questions need a mention".into()),
+        (Err(error), _) => say(false, format!("intents: {error}")),
+    }
+    if let Some(guild) = config.guild {
+        say(
+            true,
+            format!("guild: commands are registered to {guild} at once"),
+        );
+    }
+}

@@ -1,0 +1,409 @@
+//! Clicks: a cause confirmed or rejected, a fix tried and what became of it, steps ticked. One
+//! click, recorded, reversible; it feeds memory while the incident runs (R28).
+
+use super::duty::{Duty, Posted, attempt_key, incident_of, scope_of};
+use super::queue::{Job, JobError};
+use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
+use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
+use crate::present::say::{self, Trouble};
+use crate::present::{self, Action, CardRef, Slot};
+use crate::store::{Change, Incident, StoreError};
+use jiff::{SignedDuration, Timestamp};
+
+/// How long after *Trying this fix* its outcome is asked for, once.
+const ASK_AFTER: SignedDuration = SignedDuration::from_mins(15);
+/// Two people who press the same button within this time agree.
+const AT_ONCE: SignedDuration = SignedDuration::from_secs(3);
+
+/// A button about a cause or a fix.
+pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> {
+    duty.acknowledgements.wait(work.interaction).await;
+    let Some(action) = Action::parse(&work.custom_id) else {
+        return Err(JobError::never("a button that no version posted"));
+    };
+    let Some(card) = card_of(&action) else {
+        return Err(JobError::never("a button about no card"));
+    };
+    let Some(incident) = find(duty, &work, card).await? else {
+        return Ok(());
+    };
+    let _turn = duty.turns.take(work.guild, card.incident.number()).await;
+    // A job that runs again after its process died finds its click recorded.
+    if !duty
+        .store
+        .first_time(&format!("done/{}", job.command.key), Timestamp::now())
+        .await?
+    {
+        return duty
+            .refresh(
+                &incident,
+                card.analysis,
+                &[Slot::Analysis, Slot::Checklist, Slot::Headline],
+            )
+            .await;
+    }
+    let stored = duty
+        .store
+        .analysis(&scope_of(&incident), card.incident, card.analysis)
+        .await?;
+    let Some(analysis) = duty.shown(&stored) else {
+        return Err(JobError::never("a card without an analysis"));
+    };
+    let place = usize::from(card.hypothesis);
+    let Some(hypothesis) = analysis.hypotheses.get(place) else {
+        return Err(JobError::never("a card that is not there"));
+    };
+    let refuted = match action {
+        Action::CauseConfirmed(_) | Action::NotIt(_) => {
+            judge(duty, &incident, &action, &hypothesis.title, &work).await?;
+            None
+        }
+        _ => attempt(duty, &incident, &action, card, &hypothesis.fix, &work).await?,
+    };
+    let Some(incident) = duty
+        .store
+        .incident_of_guild(&incident.guild, incident.id())
+        .await?
+    else {
+        return Ok(());
+    };
+    duty.refresh(
+        &incident,
+        card.analysis,
+        &[Slot::Analysis, Slot::Checklist, Slot::Headline],
+    )
+    .await?;
+    settle_question(duty, &incident, card).await?;
+    if let Some(seq) = refuted {
+        // R27: what failed is told, and the next analysis knows it.
+        let again = Work::Reanalyze(Reanalyze {
+            guild: work.guild,
+            incident: card.incident.number(),
+            by: work.by.clone(),
+            key: format!("refuted/{seq}/{}", work.interaction),
+            reply: None,
+            over_limit_seconds: duty.limiter.question(work.guild),
+        });
+        duty.commit(&again).await?;
+    }
+    Ok(())
+}
+
+fn card_of(action: &Action) -> Option<CardRef> {
+    match action {
+        Action::CauseConfirmed(card)
+        | Action::NotIt(card)
+        | Action::TryingFix(card)
+        | Action::Worked(card)
+        | Action::NoEffect(card)
+        | Action::MadeWorse(card) => Some(*card),
+        _ => None,
+    }
+}
+
+/// The incident of a card, where its analysis still stands; else the person is told.
+async fn find(duty: &Duty, work: &Click, card: CardRef) -> Result<Option<Incident>, JobError> {
+    let guild = work.guild.to_string();
+    let Some(incident) = duty.store.incident_of_guild(&guild, card.incident).await? else {
+        let post = present::error(&Trouble::UnknownIncident, None, work.locale);
+        duty.tell(&work.reply, &post).await;
+        return Ok(None);
+    };
+    let latest = duty
+        .store
+        .latest_analysis(&scope_of(&incident), card.incident)
+        .await?;
+    if latest.is_some_and(|latest| latest.seq > card.analysis && latest.proposal.is_some()) {
+        let post = present::error(&Trouble::OldCard, None, work.locale);
+        duty.tell(&work.reply, &post).await;
+        return Ok(None);
+    }
+    Ok(Some(incident))
+}
+
+/// A cause is confirmed or rejected; the same click again takes it back.
+async fn judge(
+    duty: &Duty,
+    incident: &Incident,
+    action: &Action,
+    cause: &str,
+    work: &Click,
+) -> Result<(), StoreError> {
+    let by = work.by.as_str();
+    let scope = scope_of(incident);
+    let id = incident.id();
+    let now = Timestamp::now();
+    let history = duty.store.history(&scope, id).await?;
+    let stands = history.iter().rev().find(|event| {
+        event.what.starts_with("cause_")
+            && event.detail.get("cause").and_then(|of| of.as_str()) == Some(cause)
+    });
+    let agrees = stands.is_some_and(|event| at_once(work, &event.by, event.at));
+    match (action, stands.map(|event| event.what.as_str())) {
+        (Action::CauseConfirmed(_), Some("cause_confirmed"))
+        | (Action::NotIt(_), Some("cause_rejected"))
+            if agrees => {}
+        (Action::CauseConfirmed(_), Some("cause_confirmed"))
+        | (Action::NotIt(_), Some("cause_rejected")) => {
+            duty.store
+                .withdraw_cause(&scope, id, cause, by, now)
+                .await?;
+        }
+        (Action::CauseConfirmed(_), _) => {
+            duty.store.confirm_cause(&scope, id, cause, by, now).await?;
+        }
+        _ => {
+            duty.store.reject_cause(&scope, id, cause, by, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether somebody pressed the same as another person did a moment ago: they could not see it yet,
+/// so they agree and take nothing back.
+fn at_once(work: &Click, by: &str, at: Timestamp) -> bool {
+    work.by != by && work.reply.created_ms < at.as_millisecond() + AT_ONCE.as_secs() * 1000
+}
+
+/// A fix is tried, or its outcome is said; the same click again takes it back. Gives the number of
+/// the attempt where this click refuted it.
+async fn attempt(
+    duty: &Duty,
+    incident: &Incident,
+    action: &Action,
+    card: CardRef,
+    fix: &str,
+    work: &Click,
+) -> Result<Option<u32>, JobError> {
+    if fix.trim().is_empty() {
+        return Ok(None);
+    }
+    let scope = scope_of(incident);
+    let id = incident.id();
+    let now = Timestamp::now();
+    let key = attempt_key(card.analysis, usize::from(card.hypothesis));
+    let known = duty
+        .store
+        .attempts(&scope, id)
+        .await?
+        .into_iter()
+        .find(|attempt| attempt.key == key);
+    let wanted = outcome_of(action).unwrap_or(Outcome::Unknown);
+    let (seq, stands) = match known {
+        Some(attempt) if !attempt.withdrawn && attempt.fix.outcome == wanted => {
+            if at_once(work, &attempt.fix.by, attempt.fix.at.unwrap_or(now)) {
+                return Ok(None);
+            }
+            duty.store
+                .withdraw_attempt(&scope, id, attempt.seq, &work.by, now)
+                .await?;
+            return Ok(None);
+        }
+        Some(attempt) => {
+            duty.store
+                .revise_attempt(&scope, id, attempt.seq, wanted, &work.by, now, None)
+                .await?;
+            (attempt.seq, wanted)
+        }
+        None => {
+            let mut attempt = FixAttempt::new(fix, wanted);
+            attempt.at = Some(now);
+            attempt.by.clone_from(&work.by);
+            attempt.environment.clone_from(&incident.past.environment);
+            (
+                duty.store
+                    .record_attempt(&scope, id, &key, &attempt, now)
+                    .await?
+                    .seq,
+                wanted,
+            )
+        }
+    };
+    if wanted == Outcome::Unknown {
+        if incident.status == Status::Investigating {
+            duty.store
+                .update(&scope, id, &work.by, now, &[Change::Status(Status::Fixing)])
+                .await?;
+        }
+        let said = present::notice(&say::trying(
+            incident.locale,
+            &present::escape::inline(&work.by),
+            &present::escape::inline(fix),
+        ));
+        duty.post_in_thread(
+            incident,
+            card.analysis,
+            &format!("trying/{}", work.interaction),
+            &said,
+        )
+        .await?;
+        let ask = Work::AskOutcome(AskOutcome {
+            guild: work.guild,
+            incident: id.number(),
+            attempt: key,
+        });
+        duty.commit_at(&ask, now.checked_add(ASK_AFTER).ok())
+            .await?;
+    }
+    Ok((stands.standing() == Standing::Refuted).then_some(seq))
+}
+
+/// The question how a fix went, where it was asked: answered, it says the answer and asks no more;
+/// taken back, it asks again.
+async fn settle_question(duty: &Duty, incident: &Incident, card: CardRef) -> Result<(), JobError> {
+    let scope = scope_of(incident);
+    let key = attempt_key(card.analysis, usize::from(card.hypothesis));
+    let slot = format!("ask/{key}");
+    let posts = duty.store.posts_of(&scope, incident.id()).await?;
+    let asked = posts
+        .iter()
+        .find(|known| known.slot == slot || known.slot == format!("{slot}/channel"))
+        .and_then(|known| {
+            Some(Posted {
+                channel: known.channel.parse().ok()?,
+                message: known.message.as_deref()?.parse().ok()?,
+            })
+        });
+    let Some(asked) = asked else { return Ok(()) };
+    let attempts = duty.store.attempts(&scope, incident.id()).await?;
+    let Some(attempt) = attempts.iter().find(|attempt| attempt.key == key) else {
+        return Ok(());
+    };
+    let post = if attempt.withdrawn || attempt.fix.outcome == Outcome::Unknown {
+        present::how_did_it_go(card, &attempt.fix.by, &attempt.fix.fix, incident.locale)
+    } else {
+        present::it_went(
+            attempt.fix.outcome,
+            &attempt.fix.by,
+            attempt.fix.at.unwrap_or_else(Timestamp::now),
+            &attempt.fix.fix,
+            incident.locale,
+        )
+    };
+    if let Err(error) = duty.edit(asked, &post).await {
+        tracing::warn!(reason = error.reason(), "a question can't be edited");
+    }
+    Ok(())
+}
+
+/// How a tried fix went is asked once, where nobody has said it.
+pub async fn ask_outcome(duty: &Duty, work: AskOutcome) -> Result<(), JobError> {
+    let id = incident_of(work.incident)?;
+    let Some(incident) = duty
+        .store
+        .incident_of_guild(&work.guild.to_string(), id)
+        .await?
+    else {
+        return Ok(());
+    };
+    let attempts = duty.store.attempts(&scope_of(&incident), id).await?;
+    let open = attempts.iter().find(|attempt| {
+        attempt.key == work.attempt && !attempt.withdrawn && attempt.fix.outcome == Outcome::Unknown
+    });
+    let Some(attempt) = open.filter(|_| incident.status.is_open()) else {
+        return Ok(());
+    };
+    let Some(card) = card_of_attempt(id, &work.attempt) else {
+        return Ok(());
+    };
+    let asked = present::how_did_it_go(card, &attempt.fix.by, &attempt.fix.fix, incident.locale);
+    duty.post_in_thread(&incident, 0, &format!("ask/{}", work.attempt), &asked)
+        .await?;
+    Ok(())
+}
+
+/// The card whose buttons an attempt's key stands for.
+fn card_of_attempt(incident: IncidentId, key: &str) -> Option<CardRef> {
+    let (analysis, hypothesis) = key.split_once('/')?;
+    Some(CardRef {
+        incident,
+        analysis: analysis.parse().ok()?,
+        hypothesis: hypothesis.parse().ok()?,
+    })
+}
+
+/// Steps are ticked and unticked; destructive ones by a named approver only (R18).
+pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
+    duty.acknowledgements.wait(work.click.interaction).await;
+    let Some(Action::Tick {
+        incident: id,
+        analysis: seq,
+    }) = Action::parse(&work.click.custom_id)
+    else {
+        return Err(JobError::never("a list of steps that no version posted"));
+    };
+    let guild = work.click.guild.to_string();
+    let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
+        let post = present::error(&Trouble::UnknownIncident, None, work.click.locale);
+        duty.tell(&work.click.reply, &post).await;
+        return Ok(());
+    };
+    let _turn = duty.turns.take(work.click.guild, id.number()).await;
+    let scope = scope_of(&incident);
+    let stored = duty.store.analysis(&scope, id, seq).await?;
+    let Some(analysis) = duty.shown(&stored) else {
+        return Err(JobError::never("a checklist without an analysis"));
+    };
+    let now = Timestamp::now();
+    let mut refused = false;
+    for (place, step) in analysis.next_steps.iter().enumerate() {
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        let ticked = work.ticked.contains(&place);
+        if ticked && step.needs_approver() && !work.may_approve {
+            let stands = duty
+                .store
+                .ticks(&scope, id, seq)
+                .await?
+                .iter()
+                .any(|tick| tick.step == place && tick.ticked);
+            refused |= !stands;
+            continue;
+        }
+        duty.store
+            .tick(&scope, id, seq, place, ticked, &work.click.by, now)
+            .await?;
+    }
+    if refused {
+        let post = present::error(
+            &Trouble::NotAllowed(say::Need::ManageThreads),
+            None,
+            work.click.locale,
+        );
+        duty.tell(&work.click.reply, &post).await;
+    }
+    duty.refresh(&incident, seq, &[Slot::Checklist]).await
+}
+
+/// An update that was behind its button is posted.
+pub async fn show_update(duty: &Duty, work: Click) -> Result<(), JobError> {
+    duty.acknowledgements.wait(work.interaction).await;
+    let Some(Action::ShowUpdate {
+        incident: id,
+        analysis: seq,
+    }) = Action::parse(&work.custom_id)
+    else {
+        return Err(JobError::never("a button that no version posted"));
+    };
+    let Some(incident) = duty
+        .store
+        .incident_of_guild(&work.guild.to_string(), id)
+        .await?
+    else {
+        let post = present::error(&Trouble::UnknownIncident, None, work.locale);
+        duty.tell(&work.reply, &post).await;
+        return Ok(());
+    };
+    let stored = duty.store.analysis(&scope_of(&incident), id, seq).await?;
+    let Some(analysis) = duty.shown(&stored) else {
+        return Ok(());
+    };
+    let mut view = duty
+        .view(&incident, &stored, &analysis, Timestamp::now())
+        .await?;
+    view.update_shown = true;
+    if let Some(post) = present::update_post(&analysis, &view) {
+        duty.post_in_thread(&incident, seq, Slot::Update.word(), &post)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,603 @@
+//! Commands that are answered at once: they read, or write one row.
+
+use super::duty::{Duty, files, scope_of};
+use super::intake::{cannot_record, refuse};
+use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
+use crate::incident::{
+    Engine, FixAttempt, IncidentId, Locale, Outcome, PastIncident, Service, Severity, Status,
+};
+use crate::memory;
+use crate::present::say::{self, Need, Trouble};
+use crate::present::{self, IncidentRow, Post, Spent, Timing};
+use crate::store::{Entry, Filter, Incident, PutOutcome, StoreError};
+use crate::validation::analysis::Audience;
+use jiff::Timestamp;
+
+/// Completions that Discord takes.
+const MOST_CHOICES: usize = 25;
+/// Incidents that `/memory search` lists.
+const MOST_FOUND: usize = 10;
+
+/// Answers a command.
+pub async fn answer(
+    duty: &Duty,
+    reply: &Reply,
+    who: &Person,
+    place: &Place,
+    command: &str,
+    options: &Options,
+) {
+    let answered = match command {
+        "why" => {
+            why(duty, reply, who, place, None).await;
+            return;
+        }
+        "help" => Ok(help(who.locale)),
+        "update" => update(duty, who, place, options).await,
+        "incident show" => incident_show(duty, who, place, options).await,
+        "incident list" => incident_list(duty, who, place, options).await,
+        "memory search" => memory_search(duty, who, place, options).await,
+        "memory show" => memory_show(duty, who, place, options).await,
+        "memory add" => memory_add(duty, who, place, options).await,
+        "service list" => service_list(duty, who, place).await,
+        "service set" => service_set(duty, who, place, options).await,
+        "service alias" => service_alias(duty, who, place, options).await,
+        _ => Err(Refusal::Trouble(Trouble::UnknownAction)),
+    };
+    say_privately(duty, reply, who.locale, answered).await;
+}
+
+/// Why a command is not done.
+enum Refusal {
+    Trouble(Trouble),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound => Self::Trouble(Trouble::UnknownIncident),
+            other => Self::Store(other),
+        }
+    }
+}
+
+impl From<Trouble> for Refusal {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+type Answered = Result<Post, Refusal>;
+
+async fn say_privately(duty: &Duty, reply: &Reply, locale: Locale, answered: Answered) {
+    match answered {
+        Ok(post) => {
+            let shown = if post.files.is_empty() {
+                duty.rest.show(reply, &post.payload, true).await
+            } else {
+                // Files go with an edit: the first answer takes none here.
+                match duty.rest.defer(reply, true).await {
+                    Ok(()) => duty
+                        .rest
+                        .edit_original(reply, &post.edit(), files(&post))
+                        .await
+                        .map(drop),
+                    Err(error) => Err(error),
+                }
+            };
+            if let Err(error) = shown {
+                tracing::warn!(reason = error.reason(), "an answer could not be shown");
+                if matches!(error, DiscordError::Invalid { .. }) {
+                    refuse(duty, reply, &Trouble::Unexpected, locale).await;
+                }
+            }
+        }
+        Err(Refusal::Trouble(trouble)) => refuse(duty, reply, &trouble, locale).await,
+        Err(Refusal::Store(error)) => cannot_record(duty, reply, locale, &error).await,
+    }
+}
+
+/// Names of services that begin with or hold what is typed.
+pub async fn complete(
+    duty: &Duty,
+    reply: &Reply,
+    place: &Place,
+    _command: &str,
+    _option: &str,
+    typed: &str,
+) {
+    let registry = duty.registry(&place.guild.to_string()).await;
+    let wanted = crate::incident::words::fold(typed.trim());
+    let mut names: Vec<(bool, String)> = registry
+        .services
+        .iter()
+        .filter_map(|service| {
+            let all = std::iter::once(&service.name).chain(&service.aliases);
+            let folded: Vec<String> = all.map(|name| crate::incident::words::fold(name)).collect();
+            let begins = folded.iter().any(|name| name.starts_with(&wanted));
+            let holds = folded.iter().any(|name| name.contains(&wanted));
+            (begins || holds).then(|| (!begins, service.name.clone()))
+        })
+        .collect();
+    names.sort();
+    let choices = names
+        .into_iter()
+        .take(MOST_CHOICES)
+        .map(|(_, name)| (name.clone(), name))
+        .collect();
+    if let Err(error) = duty.rest.choices(reply, choices).await {
+        tracing::debug!(reason = error.reason(), "completions came too late");
+    }
+}
+
+fn help(locale: Locale) -> Post {
+    let declared = crate::discord::declared();
+    let mut about: Vec<(String, String)> = Vec::new();
+    for command in declared.as_array().into_iter().flatten() {
+        let name = command
+            .get("name")
+            .and_then(|name| name.as_str())
+            .unwrap_or_default();
+        let text = |of: &serde_json::Value| {
+            let localized = match locale {
+                Locale::Zh => of
+                    .get("description_localizations")
+                    .and_then(|all| all.get("zh-CN"))
+                    .and_then(|text| text.as_str()),
+                Locale::En => None,
+            };
+            localized
+                .or_else(|| of.get("description").and_then(|text| text.as_str()))
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let subcommands: Vec<&serde_json::Value> = command
+            .get("options")
+            .and_then(|options| options.as_array())
+            .into_iter()
+            .flatten()
+            .filter(|option| option.get("type").and_then(serde_json::Value::as_u64) == Some(1))
+            .collect();
+        if subcommands.is_empty() {
+            let slash = if command.get("type").and_then(serde_json::Value::as_u64) == Some(3) {
+                ""
+            } else {
+                "/"
+            };
+            about.push((format!("{slash}{name}"), text(command)));
+        }
+        for subcommand in subcommands {
+            let sub = subcommand
+                .get("name")
+                .and_then(|name| name.as_str())
+                .unwrap_or_default();
+            about.push((format!("/{name} {sub}"), text(subcommand)));
+        }
+    }
+    present::help(&about, locale)
+}
+
+/// The incident of the place.
+async fn here(duty: &Duty, place: &Place) -> Result<Incident, Refusal> {
+    match duty.scope(place).await? {
+        (_, Some(incident)) => Ok(incident),
+        (_, None) => Err(Trouble::NoIncidentHere.into()),
+    }
+}
+
+async fn update(duty: &Duty, _who: &Person, place: &Place, options: &Options) -> Answered {
+    let incident = here(duty, place).await?;
+    let stored = duty
+        .store
+        .latest_analysis(&scope_of(&incident), incident.id())
+        .await?
+        .filter(|stored| stored.proposal.is_some())
+        .ok_or(Trouble::NoIncidentHere)?;
+    let analysis = duty.shown(&stored).ok_or(Trouble::NoIncidentHere)?;
+    let mut view = duty
+        .view(&incident, &stored, &analysis, Timestamp::now())
+        .await?;
+    view.update_shown = true;
+    view.audience = options
+        .text("audience")
+        .and_then(Audience::parse)
+        .unwrap_or(Audience::Internal);
+    present::update_post(&analysis, &view).ok_or_else(|| Trouble::NoIncidentHere.into())
+}
+
+/// The audience of a posted update is changed in place.
+pub async fn change_audience(
+    duty: &Duty,
+    reply: &Reply,
+    who: &Person,
+    place: &Place,
+    id: IncidentId,
+    seq: u32,
+    audience: Option<Audience>,
+) {
+    let composed = async {
+        let (scope, _) = duty.scope(place).await?;
+        let incident = duty.store.incident(&scope, id).await?;
+        let stored = duty.store.analysis(&scope, id, seq).await?;
+        let analysis = duty.shown(&stored).ok_or(StoreError::NotFound)?;
+        let mut view = duty
+            .view(&incident, &stored, &analysis, Timestamp::now())
+            .await?;
+        view.update_shown = true;
+        view.audience = audience.unwrap_or(Audience::Internal);
+        present::update_post(&analysis, &view).ok_or(StoreError::NotFound)
+    };
+    match composed.await {
+        Ok(post) => {
+            if let Err(error) = duty.rest.update_message(reply, &post.edit()).await {
+                tracing::warn!(reason = error.reason(), "an update could not be changed");
+            }
+        }
+        Err(StoreError::NotFound) => {
+            refuse(duty, reply, &Trouble::UnknownIncident, who.locale).await
+        }
+        Err(error) => cannot_record(duty, reply, who.locale, &error).await,
+    }
+}
+
+/// Explains an analysis to that person alone.
+pub async fn why(
+    duty: &Duty,
+    reply: &Reply,
+    who: &Person,
+    place: &Place,
+    which: Option<(IncidentId, u32)>,
+) {
+    let explained = async {
+        let (scope, here) = duty.scope(place).await?;
+        let incident = match (which, here) {
+            (Some((id, _)), _) => duty.store.incident(&scope, id).await?,
+            (None, Some(incident)) => incident,
+            (None, None) => return Err(Refusal::Trouble(Trouble::NoIncidentHere)),
+        };
+        let stored = match which {
+            Some((id, seq)) => duty.store.analysis(&scope, id, seq).await?,
+            None => duty
+                .store
+                .latest_analysis(&scope_of(&incident), incident.id())
+                .await?
+                .ok_or(Trouble::NoIncidentHere)?,
+        };
+        let analysis = duty.shown(&stored).ok_or(Trouble::NoIncidentHere)?;
+        let view = duty
+            .view(&incident, &stored, &analysis, Timestamp::now())
+            .await?;
+        let route = matches!(analysis.engine, Engine::Model { .. }).then_some(&stored.route);
+        Ok(present::why(
+            &analysis,
+            &view,
+            &stored.case.memory,
+            route,
+            &timings(&stored.measures),
+        ))
+    };
+    let answered = explained.await;
+    say_privately(duty, reply, who.locale, answered).await;
+}
+
+fn timings(measures: &crate::store::Measures) -> Vec<Timing> {
+    use say::StageName;
+    let tokens = (measures.calls > 0).then_some(Spent {
+        prompt: measures.prompt_tokens,
+        completion: measures.completion_tokens,
+    });
+    let named = [
+        ("triage", StageName::Triage),
+        ("recall", StageName::Memory),
+        ("route", StageName::Route),
+        ("analyse", StageName::Analysis),
+        ("validate", StageName::Validation),
+    ];
+    named
+        .into_iter()
+        .filter_map(|(word, stage)| {
+            Some(Timing {
+                stage,
+                millis: *measures.stage_millis.get(word)?,
+                tokens: tokens.filter(|_| word == "analyse"),
+            })
+        })
+        .collect()
+}
+
+/// A past incident in full, to that person alone.
+pub async fn open_past(
+    duty: &Duty,
+    reply: &Reply,
+    who: &Person,
+    place: &Place,
+    own: Option<IncidentId>,
+    chosen: Option<&str>,
+) {
+    let opened = async {
+        let id = chosen
+            .and_then(IncidentId::parse)
+            .ok_or(Trouble::UnknownIncident)?;
+        let (scope, _) = duty.scope(place).await?;
+        let incident = duty.store.incident(&scope, id).await?;
+        let analyses = match own {
+            Some(own) => duty.store.analyses(&scope, own).await.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let grade = analyses
+            .last()
+            .and_then(|stored| {
+                stored
+                    .case
+                    .memory
+                    .recalled()
+                    .iter()
+                    .find(|recalled| recalled.incident.id == id)
+            })
+            .map(|recalled| recalled.grade);
+        Ok(present::past_incident(
+            &incident.past,
+            grade,
+            who.locale,
+            Timestamp::now(),
+        ))
+    };
+    let answered = opened.await;
+    say_privately(duty, reply, who.locale, answered).await;
+}
+
+fn id_option(options: &Options) -> Result<Option<IncidentId>, Refusal> {
+    let written = match options.0.get("id") {
+        None => return Ok(None),
+        Some(OptionValue::Text(text)) => text.clone(),
+        Some(OptionValue::Number(number)) => number.to_string(),
+        Some(_) => return Err(Trouble::UnknownIncident.into()),
+    };
+    IncidentId::parse(&written)
+        .map(Some)
+        .ok_or_else(|| Trouble::UnknownIncident.into())
+}
+
+async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let (scope, here) = duty.scope(place).await?;
+    let incident = match (id_option(options)?, here) {
+        (Some(id), _) => duty.store.incident(&scope, id).await?,
+        (None, Some(incident)) => incident,
+        (None, None) => return Err(Trouble::NoIncidentHere.into()),
+    };
+    let now = Timestamp::now();
+    let stored = duty
+        .store
+        .latest_analysis(&scope_of(&incident), incident.id())
+        .await?;
+    let shown = stored
+        .as_ref()
+        .and_then(|stored| Some((stored, duty.shown(stored)?)));
+    let Some((stored, analysis)) = shown else {
+        // Imported records were never analysed here.
+        return Ok(present::past_incident(
+            &incident.past,
+            None,
+            who.locale,
+            now,
+        ));
+    };
+    let mut view = duty.view(&incident, stored, &analysis, now).await?;
+    view.locale = who.locale;
+    Ok(present::incident_show(Some(&analysis), &view))
+}
+
+async fn incident_list(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let (scope, _) = duty.scope(place).await?;
+    let wanted = options.text("status").unwrap_or("open");
+    let filter = Filter {
+        open: wanted == "open",
+        ..Filter::default()
+    };
+    let status = Status::parse(wanted);
+    let rows: Vec<IncidentRow> = duty
+        .store
+        .list(&scope, &filter)
+        .await?
+        .into_iter()
+        .filter(|incident| status.is_none_or(|status| incident.status == status))
+        .filter(|incident| wanted != "resolved" || !incident.status.is_open())
+        .map(|incident| IncidentRow {
+            id: incident.id(),
+            title: incident.past.title.clone(),
+            service: incident.past.service.clone(),
+            severity: incident.severity.unwrap_or(Severity::Sev3),
+            status: incident.status,
+            at: incident
+                .reported_at
+                .or(incident.past.started_at)
+                .unwrap_or(incident.updated_at),
+        })
+        .collect();
+    Ok(present::incident_list(&rows, who.locale, Timestamp::now()))
+}
+
+async fn memory_search(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let (scope, _) = duty.scope(place).await?;
+    let asked = options.text("query").unwrap_or_default();
+    let words = crate::incident::words::tokens(asked);
+    let registry = duty.registry(&scope.guild).await;
+    let query = memory::Query {
+        guild: &scope.guild,
+        channel: &scope.channel,
+        words: &words,
+        service: registry.named_in(asked),
+        registry: &registry,
+        own: None,
+        limit: 0,
+    };
+    let super::respond::Recollection::On(memory) = &duty.responder.memory else {
+        return Err(Trouble::MemoryDown.into());
+    };
+    let found = memory.recall(&query).await.map_err(|error| {
+        tracing::error!(
+            error = &error as &dyn std::error::Error,
+            "memory can't be searched"
+        );
+        Trouble::MemoryDown
+    })?;
+    let found: Vec<PastIncident> = found.candidates.into_iter().take(MOST_FOUND).collect();
+    Ok(present::memory_list(&found, who.locale, Timestamp::now()))
+}
+
+async fn memory_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let (scope, _) = duty.scope(place).await?;
+    let id = id_option(options)?.ok_or(Trouble::UnknownIncident)?;
+    let incident = duty.store.incident(&scope, id).await?;
+    Ok(present::past_incident(
+        &incident.past,
+        None,
+        who.locale,
+        Timestamp::now(),
+    ))
+}
+
+async fn memory_add(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let clean = |name: &str| {
+        let text = options.text(name).unwrap_or_default().trim();
+        duty.responder.redact_text(text)
+    };
+    let now = Timestamp::now();
+    let Some(placeholder) = IncidentId::new(1) else {
+        return Err(Trouble::Unexpected.into());
+    };
+    let mut past = PastIncident::new(placeholder, clean("title"));
+    if past.title.is_empty() {
+        return Err(Trouble::EmptyReport.into());
+    }
+    let registry = duty.registry(&place.guild.to_string()).await;
+    past.service = registry.canonical(&clean("service"));
+    past.symptoms = clean("symptoms")
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect();
+    past.root_cause = clean("cause");
+    past.resolved_at = Some(now);
+    past.source = format!("discord: {}", who.name);
+    let fix = clean("fix");
+    if !fix.is_empty() {
+        let outcome = options
+            .text("outcome")
+            .and_then(Outcome::parse)
+            .unwrap_or_default();
+        let mut attempt = FixAttempt::new(fix, outcome);
+        attempt.by.clone_from(&who.name);
+        attempt.at = Some(now);
+        past.attempts.push(attempt);
+    }
+    let entry = Entry {
+        id: None,
+        past,
+        // What is said in a private channel stays there.
+        private_to: place.private.then(|| place.channel.to_string()),
+    };
+    let stored = duty
+        .store
+        .put_past(&place.guild.to_string(), &[entry], now, true)
+        .await?;
+    match stored.first() {
+        Some(PutOutcome::Added(id) | PutOutcome::Replaced(id)) => {
+            Ok(present::private(&say::remembered(who.locale, *id)))
+        }
+        Some(PutOutcome::Refused(_)) | None => Err(Trouble::Unexpected.into()),
+    }
+}
+
+async fn service_list(duty: &Duty, who: &Person, place: &Place) -> Answered {
+    let registry = duty.store.services(&place.guild.to_string()).await?;
+    Ok(present::service_list(
+        &registry.services,
+        who.locale,
+        Timestamp::now(),
+    ))
+}
+
+async fn service_set(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let name = service_name(duty, who, options)?;
+    let guild = place.guild.to_string();
+    let known = duty.store.services(&guild).await?;
+    let mut service = known
+        .resolve(&name)
+        .and_then(|canonical| known.get(canonical))
+        .cloned()
+        .unwrap_or_else(|| Service::named(name));
+    let list = |option: &str| -> Option<Vec<String>> {
+        let text = options.text(option)?;
+        Some(
+            text.split([',', '，', '、'])
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        )
+    };
+    if let Some(aliases) = list("aliases") {
+        service.aliases = aliases;
+    }
+    if let Some(patterns) = list("high_risk") {
+        service.high_risk = patterns;
+    }
+    if let Some(apart) = list("environments_apart") {
+        service.environments_apart = apart;
+    }
+    match duty.store.set_service(&guild, &service).await {
+        Ok(()) => Ok(present::private(&say::service_stored(
+            who.locale,
+            &present::escape::inline(&service.name),
+        ))),
+        Err(StoreError::Invalid(_) | StoreError::Conflict(_)) => {
+            Err(Trouble::BadServiceName.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn service_alias(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let name = service_name(duty, who, options)?;
+    let alias = options.text("alias").unwrap_or_default().trim().to_owned();
+    let guild = place.guild.to_string();
+    let known = duty.store.services(&guild).await?;
+    let canonical = known
+        .resolve(&name)
+        .ok_or(Trouble::BadServiceName)?
+        .to_owned();
+    match duty.store.add_alias(&guild, &canonical, &alias).await {
+        Ok(()) => Ok(present::private(&say::alias_stored(
+            who.locale,
+            &present::escape::inline(&alias),
+            &present::escape::inline(&canonical),
+        ))),
+        Err(StoreError::Invalid(_) | StoreError::Conflict(_)) => {
+            Err(Trouble::BadServiceName.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A name that can be one, from a person who may configure.
+fn service_name(duty: &Duty, who: &Person, options: &Options) -> Result<String, Refusal> {
+    if !who.may.manage_guild {
+        return Err(Trouble::NotAllowed(Need::ManageServer).into());
+    }
+    let name = duty
+        .responder
+        .redact_text(options.text("name").unwrap_or_default().trim());
+    let sane = !name.is_empty()
+        && name.chars().count() <= 80
+        && !name
+            .chars()
+            .any(|c| c.is_control() || matches!(c, '<' | '>' | '@' | '`'));
+    if sane {
+        Ok(name)
+    } else {
+        Err(Trouble::BadServiceName.into())
+    }
+}

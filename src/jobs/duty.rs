@@ -1,0 +1,735 @@
+//! Everything a job works with, and what jobs share: how an incident is found, shown and posted.
+
+use super::limits::Limiter;
+use super::queue::{JobError, Queue};
+use super::respond::Responder;
+use super::work::Work;
+use crate::discord::{self, DiscordError, Reply, Rest};
+use crate::incident::{IncidentId, Locale, Outcome, Registry};
+use crate::present::say::{self, Trouble};
+use crate::present::{self, By, CauseState, FixState, Post, View};
+use crate::response::triage;
+use crate::store::{Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
+use crate::validation::{self, Analysis};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How long a job waits for the acknowledgement of the interaction that started it.
+const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(4);
+/// Interactions that are remembered; a resumed session replays far fewer.
+const REMEMBERED: usize = 1024;
+/// Own messages that are looked through for a post whose id was lost.
+const RECENT: usize = 50;
+
+/// What a job works with.
+#[derive(Clone)]
+pub struct Duty {
+    /// The database.
+    pub store: Store,
+    /// The stages.
+    pub responder: Responder,
+    /// Discord.
+    pub rest: Rest,
+    /// Limits and budgets.
+    pub limiter: Arc<Limiter>,
+    /// The queue, once it runs.
+    pub queue: Arc<OnceLock<Queue>>,
+    /// Acknowledgements that are under way.
+    pub acknowledgements: Arc<Acknowledgements>,
+    /// One job an incident at a time, where it reads what it then writes.
+    pub turns: Arc<Turns>,
+    /// After so long without a model the rule-based cards are shown as provisional (R23).
+    pub provisional_after: Duration,
+}
+
+/// Acknowledgements that are under way: a job does not answer an interaction before them. And the
+/// interactions that came lately, so that one that comes twice is answered once.
+#[derive(Default)]
+pub struct Acknowledgements {
+    under_way: Mutex<HashMap<u64, watch::Receiver<bool>>>,
+    lately: Mutex<VecDeque<u64>>,
+}
+
+impl Acknowledgements {
+    /// Whether this process sees the interaction for the first time, as far as it remembers.
+    pub fn first(&self, interaction: u64) -> bool {
+        let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
+        if lately.contains(&interaction) {
+            return false;
+        }
+        if lately.len() == REMEMBERED {
+            lately.pop_front();
+        }
+        lately.push_back(interaction);
+        true
+    }
+
+    /// An acknowledgement begins; dropping the sender ends it, whatever became of it.
+    pub fn begin(&self, interaction: u64) -> Pending<'_> {
+        let (sender, receiver) = watch::channel(false);
+        self.under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(interaction, receiver);
+        Pending {
+            all: self,
+            interaction,
+            sender,
+        }
+    }
+
+    /// Waits until the acknowledgement is over, if one is under way.
+    pub async fn wait(&self, interaction: u64) {
+        let waiting = self
+            .under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&interaction)
+            .cloned();
+        if let Some(mut waiting) = waiting {
+            let over = waiting.wait_for(|done| *done);
+            // The sender may be gone already: then it is over as well.
+            let _ended = tokio::time::timeout(ACKNOWLEDGED_WITHIN, over).await;
+        }
+    }
+}
+
+/// An acknowledgement that is under way.
+pub struct Pending<'a> {
+    all: &'a Acknowledgements,
+    interaction: u64,
+    sender: watch::Sender<bool>,
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.sender.send_replace(true);
+        self.all
+            .under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.interaction);
+    }
+}
+
+/// One turn at a time for each incident.
+#[derive(Default)]
+pub struct Turns(Mutex<HashMap<(u64, u32), Turn>>);
+
+type Turn = Arc<tokio::sync::Mutex<()>>;
+
+impl Turns {
+    /// Waits for the incident's turn and holds it.
+    pub async fn take(&self, guild: u64, incident: u32) -> tokio::sync::OwnedMutexGuard<()> {
+        let turn = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|key, turn| Arc::strong_count(turn) > 1 || *key == (guild, incident));
+            Arc::clone(all.entry((guild, incident)).or_default())
+        };
+        turn.lock_owned().await
+    }
+}
+
+/// Where something is posted, and what had to be said about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posted {
+    /// The channel or thread it went to.
+    pub channel: u64,
+    /// The message.
+    pub message: u64,
+}
+
+impl Duty {
+    /// Commits work, keyed.
+    ///
+    /// # Errors
+    ///
+    /// Where the database does not take it.
+    pub async fn commit(&self, work: &Work) -> Result<(), StoreError> {
+        self.commit_at(work, None).await
+    }
+
+    /// Commits work that is to be done later.
+    ///
+    /// # Errors
+    ///
+    /// Where the database does not take it.
+    pub async fn commit_at(&self, work: &Work, at: Option<Timestamp>) -> Result<(), StoreError> {
+        let Some(queue) = self.queue.get() else {
+            return Err(StoreError::Unavailable(None));
+        };
+        let command = work
+            .command()
+            .map_err(|error| StoreError::Invalid(error.to_string()))?;
+        match at {
+            None => queue.commit(command).await.map(drop),
+            Some(at) => queue.commit_at(command, at).await.map(drop),
+        }
+    }
+
+    /// The scope in which a place may see incidents: its channel, or that of the incident whose
+    /// thread it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn scope(
+        &self,
+        place: &discord::Place,
+    ) -> Result<(Scope, Option<Incident>), StoreError> {
+        let guild = place.guild.to_string();
+        let channel = place.channel.to_string();
+        if (place.thread || !place.known)
+            && let Some(incident) = self.store.by_thread(&guild, &channel).await?
+        {
+            return Ok((Scope::new(guild, incident.channel.clone()), Some(incident)));
+        }
+        let seen_from = match place.parent {
+            // A public thread of a channel sees what the channel sees.
+            Some(parent) if !place.private => parent.to_string(),
+            _ => channel,
+        };
+        Ok((Scope::new(guild, seen_from), None))
+    }
+
+    /// The services of a guild; none where the database does not answer (the analysis goes on).
+    pub async fn registry(&self, guild: &str) -> Registry {
+        match self.store.services(guild).await {
+            Ok(registry) => registry,
+            Err(error) => {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "services can't be read"
+                );
+                Registry::default()
+            }
+        }
+    }
+
+    /// A stored answer as it may be shown: only through validation.
+    pub fn shown(&self, stored: &StoredAnalysis) -> Option<Analysis> {
+        let (proposal, engine) = (stored.proposal.as_ref()?, stored.engine.clone()?);
+        Some(validation::analysis(&stored.case, proposal, engine))
+    }
+
+    /// Everything beside the analysis that a message shows.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn view(
+        &self,
+        incident: &Incident,
+        stored: &StoredAnalysis,
+        analysis: &Analysis,
+        now: Timestamp,
+    ) -> Result<View, StoreError> {
+        let scope = scope_of(incident);
+        let id = incident.id();
+        let mut view = View::new(
+            incident.past.title.clone(),
+            incident.severity.unwrap_or(analysis.severity.severity),
+            incident.locale,
+            now,
+        );
+        view.incident = Some(id);
+        view.analysis = stored.seq;
+        view.service.clone_from(&incident.past.service);
+        view.status = incident.status;
+        view.reporter = reporter_name(&incident.reporter).to_owned();
+        view.lead.clone_from(&incident.lead);
+        view.started_at = incident.past.started_at;
+        view.cause_confirmed = incident.past.cause_confirmed;
+        if view.severity.is_grave() {
+            let said = triage::Said {
+                service: stored.case.service.clone(),
+                severity: stored.case.severity,
+            };
+            let read = triage::triage(&stored.case.report, &stored.case.registry, &said);
+            view.change_before_impact = read.change_before.is_some();
+        }
+        view.notes = incident
+            .report
+            .iter()
+            .flat_map(|report| &report.attachments)
+            .map(|file| file.note.clone())
+            .filter(|note| !note.is_empty())
+            .collect();
+        let later = self
+            .store
+            .latest_analysis(&scope, id)
+            .await?
+            .filter(|latest| latest.seq > stored.seq && latest.proposal.is_some());
+        view.superseded_by = later.map(|latest| latest.seq);
+        view.ticks = self
+            .store
+            .ticks(&scope, id, stored.seq)
+            .await?
+            .into_iter()
+            .filter(|tick| tick.ticked)
+            .map(|tick| present::Tick {
+                step: usize::try_from(tick.step).unwrap_or(usize::MAX),
+                by: By {
+                    name: tick.by,
+                    at: tick.at,
+                },
+            })
+            .collect();
+        let attempts = self.store.attempts(&scope, id).await?;
+        view.fixes = (0..analysis.hypotheses.len())
+            .map(|place| {
+                let key = attempt_key(stored.seq, place);
+                attempts
+                    .iter()
+                    .find(|attempt| attempt.key == key && !attempt.withdrawn)
+                    .map_or(FixState::Untried, |attempt| {
+                        let by = By {
+                            name: attempt.fix.by.clone(),
+                            at: attempt.fix.at.unwrap_or(now),
+                        };
+                        match attempt.fix.outcome {
+                            Outcome::Unknown => FixState::Trying(by),
+                            outcome => FixState::Outcome(outcome, by),
+                        }
+                    })
+            })
+            .collect();
+        let history = self.store.history(&scope, id).await?;
+        view.causes = analysis
+            .hypotheses
+            .iter()
+            .map(|hypothesis| {
+                history
+                    .iter()
+                    .rev()
+                    .find(|event| {
+                        event.what.starts_with("cause_")
+                            && event.detail.get("cause").and_then(|cause| cause.as_str())
+                                == Some(hypothesis.title.as_str())
+                    })
+                    .map_or(CauseState::Open, |event| {
+                        let by = By {
+                            name: event.by.clone(),
+                            at: event.at,
+                        };
+                        match event.what.as_str() {
+                            "cause_confirmed" => CauseState::Confirmed(by),
+                            "cause_rejected" => CauseState::NotIt(by),
+                            _ => CauseState::Open,
+                        }
+                    })
+            })
+            .collect();
+        Ok(view)
+    }
+
+    /// Whether somebody has clicked something on an analysis: then its cards no longer move.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn is_touched(&self, incident: &Incident, seq: u32) -> Result<bool, StoreError> {
+        let (scope, id) = (scope_of(incident), incident.id());
+        let begun = self.store.analysis(&scope, id, seq).await?.created_at;
+        let prefix = format!("{seq}/");
+        let tried = self
+            .store
+            .attempts(&scope, id)
+            .await?
+            .iter()
+            .any(|attempt| attempt.key.starts_with(&prefix));
+        let ticked = !self.store.tick_history(&scope, id, seq).await?.is_empty();
+        let judged = self
+            .store
+            .history(&scope, id)
+            .await?
+            .iter()
+            .any(|event| event.what.starts_with("cause_") && event.at >= begun);
+        Ok(tried || ticked || judged)
+    }
+
+    /// Posts once under its key, or edits what was posted under it before.
+    ///
+    /// # Errors
+    ///
+    /// [`PostError`]: by what the caller can do.
+    pub async fn post_once(
+        &self,
+        incident: &Incident,
+        analysis: u32,
+        slot: &str,
+        channel: u64,
+        post: &Post,
+    ) -> Result<Posted, PostError> {
+        let key = PostKey::new(incident.guild.as_str(), incident.id(), analysis, slot);
+        let intended = self.store.intend_post(&key, &channel.to_string()).await?;
+        if let Some(message) = intended.already.as_deref().and_then(|id| id.parse().ok()) {
+            let posted = Posted { channel, message };
+            return match self.edit(posted, post).await {
+                // Somebody deleted it: it is not posted again over their head.
+                Ok(()) | Err(DiscordError::UnknownMessage) => Ok(posted),
+                Err(error) => Err(error.into()),
+            };
+        }
+        let nonce = nonce(&key);
+        if intended.attempt > 1
+            && let Some(message) = self.find_lost(channel, &nonce, post).await
+        {
+            self.store.posted(&key, &message.to_string()).await?;
+            let posted = Posted { channel, message };
+            self.edit(posted, post).await?;
+            return Ok(posted);
+        }
+        let mut payload = post.payload.clone();
+        if let Some(fields) = payload.as_object_mut() {
+            fields.insert("nonce".into(), nonce.into());
+            fields.insert("enforce_nonce".into(), true.into());
+        }
+        let sent = match self.rest.post(channel, &payload, files(post)).await {
+            Err(DiscordError::MissingPermission(_)) if !post.files.is_empty() => {
+                tracing::warn!(slot, "posted without its files: they may not be attached");
+                self.rest
+                    .post(channel, &without_files(&payload, incident.locale), vec![])
+                    .await
+            }
+            sent => sent,
+        };
+        let message = sent?;
+        self.store.posted(&key, &message.to_string()).await?;
+        Ok(Posted { channel, message })
+    }
+
+    /// A post that was sent before the process died, but whose id was never stored.
+    async fn find_lost(&self, channel: u64, nonce: &str, post: &Post) -> Option<u64> {
+        let own = self.rest.recent_own(channel, RECENT).await.ok()?;
+        let wanted = custom_ids(&post.payload);
+        own.into_iter()
+            .find(|seen| {
+                seen.nonce.as_deref() == Some(nonce)
+                    || (!wanted.is_empty() && seen.custom_ids == wanted)
+            })
+            .map(|seen| seen.id)
+    }
+
+    /// Posts in the incident's thread; unarchives it once; where it can't be posted there, posts in
+    /// the channel it was reported in, and says so.
+    ///
+    /// # Errors
+    ///
+    /// [`PostError`] where it can be posted nowhere.
+    pub async fn post_in_thread(
+        &self,
+        incident: &Incident,
+        analysis: u32,
+        slot: &str,
+        post: &Post,
+    ) -> Result<Posted, PostError> {
+        let thread = incident
+            .thread
+            .as_deref()
+            .and_then(|id| id.parse::<u64>().ok());
+        let parent = incident
+            .parent_channel
+            .as_deref()
+            .unwrap_or(&incident.channel)
+            .parse::<u64>()
+            .ok();
+        let (Some(first), Some(parent)) = (thread.or(parent), parent) else {
+            return Err(PostError::Job(JobError::never(
+                "the incident has no channel",
+            )));
+        };
+        let trouble = match self.post_once(incident, analysis, slot, first, post).await {
+            Err(PostError::Discord(DiscordError::Archived)) => {
+                let opened = self.rest.unarchive(first).await;
+                match opened {
+                    Ok(()) => match self.post_once(incident, analysis, slot, first, post).await {
+                        Err(PostError::Discord(error)) if closes_thread(&error) => {
+                            Trouble::ThreadClosed
+                        }
+                        other => return other,
+                    },
+                    Err(_) => Trouble::ThreadClosed,
+                }
+            }
+            Err(PostError::Discord(DiscordError::Locked)) => Trouble::ThreadClosed,
+            Err(PostError::Discord(DiscordError::UnknownChannel)) => Trouble::ThreadGone,
+            Err(PostError::Discord(DiscordError::MissingPermission(name))) if first != parent => {
+                Trouble::MissingPermission(name.unwrap_or("Send Messages in Threads").to_owned())
+            }
+            Err(PostError::Discord(DiscordError::MissingAccess)) if first != parent => {
+                Trouble::MissingPermission("View Channel".to_owned())
+            }
+            other => return other,
+        };
+        if first == parent {
+            return Err(PostError::Discord(DiscordError::UnknownChannel));
+        }
+        let locale = incident.locale;
+        let said = present::notice(&say::trouble(locale, &trouble, None));
+        // Once for all that is posted there instead.
+        self.post_once(incident, analysis, "notice", parent, &said)
+            .await?;
+        self.post_once(incident, analysis, &format!("{slot}/channel"), parent, post)
+            .await
+    }
+
+    /// Changes a message of ours.
+    ///
+    /// # Errors
+    ///
+    /// Those of Discord.
+    pub async fn edit(&self, posted: Posted, post: &Post) -> Result<(), DiscordError> {
+        let edited = self
+            .rest
+            .edit(posted.channel, posted.message, &post.edit(), files(post))
+            .await;
+        match edited {
+            Err(DiscordError::MissingPermission(_)) if !post.files.is_empty() => {
+                let mut payload = post.edit();
+                if let Some(fields) = payload.as_object_mut() {
+                    fields.insert("attachments".into(), serde_json::json!([]));
+                    // What the post said of it when it was new goes on standing there.
+                    if fields.get("content").and_then(|text| text.as_str()) == Some("") {
+                        fields.remove("content");
+                    }
+                }
+                self.rest
+                    .edit(posted.channel, posted.message, &payload, Vec::new())
+                    .await
+            }
+            Err(DiscordError::Archived) => {
+                self.rest.unarchive(posted.channel).await?;
+                self.rest
+                    .edit(posted.channel, posted.message, &post.edit(), files(post))
+                    .await
+            }
+            other => other,
+        }
+    }
+
+    /// Composes the messages of an analysis anew and edits them in place.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database; a message that can't be edited is logged.
+    pub async fn refresh(
+        &self,
+        incident: &Incident,
+        seq: u32,
+        slots: &[present::Slot],
+    ) -> Result<(), JobError> {
+        let scope = scope_of(incident);
+        let stored = self.store.analysis(&scope, incident.id(), seq).await?;
+        let Some(analysis) = self.shown(&stored) else {
+            return Ok(());
+        };
+        let view = self
+            .view(incident, &stored, &analysis, Timestamp::now())
+            .await?;
+        let posts = self.store.posts_of(&scope, incident.id()).await?;
+        for slot in slots {
+            let (post, seq) = match slot {
+                present::Slot::Headline => (Some(present::headline(&analysis, &view)), 0),
+                present::Slot::Analysis => (Some(present::cards(&analysis, &view)), seq),
+                present::Slot::Checklist => (Some(present::checklist(&analysis, &view)), seq),
+                // Its text stays as it was, in whichever audience: only its buttons go off.
+                present::Slot::Update if view.superseded_by.is_some() => {
+                    (Some(present::frozen_update(&view)), seq)
+                }
+                present::Slot::Update => (present::update_post(&analysis, &view), seq),
+                present::Slot::Reply | present::Slot::Private => (None, seq),
+            };
+            let word = slot.word();
+            // What was posted in the channel instead stands for what the thread no longer takes.
+            let of = |slot: &str| {
+                posts
+                    .iter()
+                    .find(|known| known.analysis == seq && known.slot == slot)
+            };
+            let known = of(&format!("{word}/channel")).or_else(|| of(word));
+            let posted = known.and_then(|known| {
+                Some(Posted {
+                    channel: known.channel.parse().ok()?,
+                    message: known.message.as_deref()?.parse().ok()?,
+                })
+            });
+            if let (Some(post), Some(posted)) = (post, posted)
+                && let Err(error) = self.edit(posted, &post).await
+            {
+                if error.is_passing() {
+                    return Err(JobError::again(error.to_string()));
+                }
+                tracing::warn!(
+                    slot = word,
+                    reason = error.reason(),
+                    "a message can't be edited"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Says something to the person who started an interaction, to them alone where that is still
+    /// possible.
+    pub async fn tell(&self, reply: &Reply, post: &Post) {
+        if reply.expired(Timestamp::now().as_millisecond()) {
+            return;
+        }
+        if let Err(error) = self
+            .rest
+            .follow_up(reply, &post.payload, files(post), true)
+            .await
+        {
+            tracing::warn!(reason = error.reason(), "a person could not be told");
+        }
+    }
+
+    /// Completes a deferred answer, else says it anew.
+    pub async fn answer(&self, reply: &Reply, post: &Post) -> Option<u64> {
+        match self
+            .rest
+            .edit_original(reply, &post.edit(), files(post))
+            .await
+        {
+            Ok(message) => Some(message),
+            Err(error) => {
+                tracing::warn!(reason = error.reason(), "an answer could not be completed");
+                None
+            }
+        }
+    }
+}
+
+/// Why something was not posted.
+#[derive(Debug, thiserror::Error)]
+pub enum PostError {
+    /// Discord did not take it.
+    #[error(transparent)]
+    Discord(#[from] DiscordError),
+    /// The intent or the id could not be stored.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It can't be posted at all.
+    #[error(transparent)]
+    Job(JobError),
+}
+
+impl From<PostError> for JobError {
+    fn from(error: PostError) -> Self {
+        match error {
+            PostError::Discord(error) if error.is_passing() => Self::again(error.to_string()),
+            PostError::Discord(error) => Self::never(error.to_string()),
+            PostError::Store(error) => error.into(),
+            PostError::Job(error) => error,
+        }
+    }
+}
+
+fn closes_thread(error: &DiscordError) -> bool {
+    matches!(error, DiscordError::Archived | DiscordError::Locked)
+}
+
+/// The scope of an incident itself.
+pub fn scope_of(incident: &Incident) -> Scope {
+    Scope::new(incident.guild.clone(), incident.channel.clone())
+}
+
+/// The key of an attempt that a card's buttons stand for.
+pub fn attempt_key(seq: u32, hypothesis: usize) -> String {
+    format!("{seq}/{hypothesis}")
+}
+
+/// How a reporter is stored: the id decides who may resolve, the name is shown.
+pub fn reporter(id: u64, name: &str) -> String {
+    format!("{id}:{name}")
+}
+
+/// The name of a stored reporter.
+pub fn reporter_name(stored: &str) -> &str {
+    stored.split_once(':').map_or(stored, |(id, name)| {
+        if id.bytes().all(|b| b.is_ascii_digit()) {
+            name
+        } else {
+            stored
+        }
+    })
+}
+
+/// The id of a stored reporter.
+pub fn reporter_id(stored: &str) -> Option<u64> {
+    stored.split_once(':')?.0.parse().ok()
+}
+
+/// Files as they are sent.
+pub fn files(post: &Post) -> Vec<discord::File> {
+    post.files
+        .iter()
+        .map(|file| (file.name.clone(), file.text.clone().into_bytes()))
+        .collect()
+}
+
+/// The payload for a place where files may not be attached, which it says.
+fn without_files(payload: &serde_json::Value, locale: Locale) -> serde_json::Value {
+    let mut payload = payload.clone();
+    if let Some(fields) = payload.as_object_mut() {
+        fields.insert("attachments".into(), serde_json::json!([]));
+        let missing = Trouble::MissingPermission("Attach Files".to_owned());
+        let sentence = say::trouble(locale, &missing, None);
+        let content = match fields.get("content").and_then(|text| text.as_str()) {
+            None | Some("") => sentence,
+            Some(text) => format!("{text}\n{sentence}"),
+        };
+        // A text that is as long as it may be stays as it is.
+        if content.encode_utf16().count() <= 2_000 {
+            fields.insert("content".into(), content.into());
+        }
+    }
+    payload
+}
+
+/// At most 25 characters, the same for the same key.
+fn nonce(key: &PostKey) -> String {
+    let hash = Sha256::digest(key.to_string().as_bytes());
+    hash.iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn custom_ids(payload: &serde_json::Value) -> Vec<String> {
+    let rows = payload.get("components").and_then(|rows| rows.as_array());
+    rows.into_iter()
+        .flatten()
+        .filter_map(|row| {
+            row.get("components")
+                .and_then(|children| children.as_array())
+        })
+        .flatten()
+        .filter_map(|child| child.get("custom_id").and_then(|id| id.as_str()))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The number of an incident from its words, for work that stores it as a number.
+pub fn incident_of(number: u32) -> Result<IncidentId, JobError> {
+    IncidentId::new(number).ok_or_else(|| JobError::never("an incident without a number"))
+}
+
+/// A short id by which an operator finds what a person was told, in the log.
+pub fn trouble_id(seed: &str) -> String {
+    let hash = Sha256::digest(seed.as_bytes());
+    hash.iter()
+        .take(3)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// The language of an incident's thread, else of the person.
+pub fn language(incident: Option<&Incident>, person: Locale) -> Locale {
+    incident.map_or(person, |incident| incident.locale)
+}

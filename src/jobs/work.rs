@@ -1,0 +1,277 @@
+//! What is committed: each piece of work as data, with the key under which it is done once.
+//!
+//! Texts in here are redacted already: a command is stored before anything else is done with it.
+
+use super::queue::{Command, Job, JobError};
+use crate::discord::{FileRef, Person, Place, Reply};
+use crate::incident::{Locale, Outcome, Report, Severity};
+use crate::present::Action;
+use crate::validation::analysis::Audience;
+use serde::{Deserialize, Serialize};
+
+/// A piece of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "work", rename_all = "snake_case")]
+pub enum Work {
+    /// A report becomes an incident and its first analysis.
+    Analyze(Box<Analyze>),
+    /// An incident is analysed again.
+    Reanalyze(Reanalyze),
+    /// A question is answered.
+    FollowUp(FollowUp),
+    /// A message of the thread is noted as evidence.
+    Evidence(Evidence),
+    /// A button about a cause or a fix was pressed.
+    Click(Click),
+    /// Steps were ticked and unticked.
+    Tick(TickSteps),
+    /// An update is posted that was behind its button.
+    ShowUpdate(Click),
+    /// An incident is resolved.
+    Resolve(Resolve),
+    /// How a tried fix went is asked once.
+    AskOutcome(AskOutcome),
+}
+
+/// A report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Analyze {
+    /// The means to answer.
+    pub reply: Reply,
+    /// Who reported.
+    pub who: Person,
+    /// Where.
+    pub place: Place,
+    /// What was reported, redacted.
+    pub report: Report,
+    /// The service option.
+    pub service: Option<String>,
+    /// The severity option.
+    pub severity: Option<Severity>,
+    /// Files to be read as part of the report.
+    pub files: Vec<FileRef>,
+    /// Seconds until the model may be asked again, where a limit is reached.
+    pub over_limit_seconds: Option<u64>,
+}
+
+/// A new analysis of an incident.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reanalyze {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub incident: u32,
+    /// Who caused it.
+    pub by: String,
+    /// What makes it this one and no other: the interaction's id, or the attempt that failed.
+    pub key: String,
+    /// The means to say something to the person alone.
+    pub reply: Option<Reply>,
+    /// Seconds until the model may be asked again, where a limit is reached.
+    pub over_limit_seconds: Option<u64>,
+}
+
+/// A question.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FollowUp {
+    /// Where it was asked.
+    pub place: Place,
+    /// The language of who asked.
+    pub locale: Locale,
+    /// Who asked, by display name.
+    pub by: String,
+    /// Its author's id.
+    pub author: u64,
+    /// The question, redacted.
+    pub question: String,
+    /// The message to reply to; `None` for the command.
+    pub message: Option<u64>,
+    /// The means to answer the command.
+    pub reply: Option<Reply>,
+    /// When it was written, unix milliseconds.
+    pub at_ms: i64,
+    /// Seconds until the model may be asked again, where a limit is reached.
+    pub over_limit_seconds: Option<u64>,
+}
+
+/// A message in an incident's thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Where.
+    pub place: Place,
+    /// Who wrote it, by display name.
+    pub by: String,
+    /// The message.
+    pub message: u64,
+    /// What it says, redacted.
+    pub text: String,
+    /// Its files.
+    pub files: Vec<FileRef>,
+    /// When it was written, unix milliseconds.
+    pub at_ms: i64,
+    /// It is put to the bot as a question too.
+    #[serde(default)]
+    pub asks: bool,
+}
+
+/// A click.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Click {
+    /// Where.
+    pub guild: u64,
+    /// Who clicked, by display name.
+    pub by: String,
+    /// The custom id, as it was posted.
+    pub custom_id: String,
+    /// The interaction's id, which keys it.
+    pub interaction: u64,
+    /// The means to answer.
+    pub reply: Reply,
+    /// The language of who clicked.
+    pub locale: Locale,
+}
+
+/// Ticked steps: all that are ticked now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TickSteps {
+    /// The click.
+    pub click: Click,
+    /// Places of the ticked steps, from 0.
+    pub ticked: Vec<u32>,
+    /// The person may approve destructive steps.
+    pub may_approve: bool,
+}
+
+/// How an incident ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resolve {
+    /// The means to answer.
+    pub reply: Reply,
+    /// The guild.
+    pub guild: u64,
+    /// Who resolved it, by display name.
+    pub by: String,
+    /// The incident's number.
+    pub incident: u32,
+    /// Whether the fix worked.
+    pub worked: Option<bool>,
+    /// Root cause.
+    pub cause: String,
+    /// Fix.
+    pub fix: String,
+    /// What was excluded, one a line.
+    pub ruled_out: String,
+    /// What would prevent it.
+    pub prevention: String,
+    /// The language of who resolved it.
+    pub locale: Locale,
+}
+
+/// A question about a tried fix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AskOutcome {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub incident: u32,
+    /// The key of the attempt.
+    pub attempt: String,
+}
+
+impl Work {
+    /// The kind, under which time limits and logs know it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Analyze(_) => "analyze",
+            Self::Reanalyze(_) => "reanalyze",
+            Self::FollowUp(_) => "follow_up",
+            Self::Evidence(_) => "evidence",
+            Self::Click(_) => "click",
+            Self::Tick(_) => "tick",
+            Self::ShowUpdate(_) => "show_update",
+            Self::Resolve(_) => "resolve",
+            Self::AskOutcome(_) => "ask_outcome",
+        }
+    }
+
+    /// What makes it this piece of work and no other.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Analyze(work) => format!("interaction/{}", work.reply.interaction),
+            Self::Reanalyze(work) => {
+                format!("reanalyze/{}/{}/{}", work.guild, work.incident, work.key)
+            }
+            Self::FollowUp(work) => match (&work.message, &work.reply) {
+                (Some(message), _) => format!("question/{message}"),
+                (None, Some(reply)) => format!("interaction/{}", reply.interaction),
+                (None, None) => format!("question/{}/{}", work.place.channel, work.at_ms),
+            },
+            Self::Evidence(work) => format!("evidence/{}", work.message),
+            Self::Click(work) | Self::ShowUpdate(work) => {
+                format!("interaction/{}", work.interaction)
+            }
+            Self::Tick(work) => format!("interaction/{}", work.click.interaction),
+            Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
+            Self::AskOutcome(work) => {
+                format!("ask/{}/{}/{}", work.guild, work.incident, work.attempt)
+            }
+        }
+    }
+
+    /// As it is committed.
+    ///
+    /// # Errors
+    ///
+    /// Never for the types above; the queue's payload is JSON.
+    pub fn command(&self) -> Result<Command, serde_json::Error> {
+        Ok(Command::new(
+            self.kind(),
+            self.key(),
+            serde_json::to_value(self)?,
+        ))
+    }
+
+    /// As it is worked.
+    ///
+    /// # Errors
+    ///
+    /// [`JobError::Never`] where another version wrote it.
+    pub fn of(job: &Job) -> Result<Self, JobError> {
+        serde_json::from_value(job.command.payload.clone())
+            .map_err(|_| JobError::never("the payload was written by another version"))
+    }
+
+    /// The means to tell the person who started it.
+    pub fn reply(&self) -> Option<&Reply> {
+        match self {
+            Self::Analyze(work) => Some(&work.reply),
+            Self::Reanalyze(work) => work.reply.as_ref(),
+            Self::FollowUp(work) => work.reply.as_ref(),
+            Self::Click(work) | Self::ShowUpdate(work) => Some(&work.reply),
+            Self::Tick(work) => Some(&work.click.reply),
+            Self::Resolve(work) => Some(&work.reply),
+            Self::Evidence(_) | Self::AskOutcome(_) => None,
+        }
+    }
+}
+
+/// What a click on a fix says of it.
+pub fn outcome_of(action: &Action) -> Option<Outcome> {
+    match action {
+        // Worked: not yet known to hold (R28).
+        Action::Worked(_) => Some(Outcome::Mitigated),
+        Action::NoEffect(_) => Some(Outcome::NoEffect),
+        Action::MadeWorse(_) => Some(Outcome::MadeWorse),
+        _ => None,
+    }
+}
+
+/// The audience that a custom id names.
+pub fn audience_of(action: &Action) -> Option<Audience> {
+    match action {
+        Action::UpdateAudience { audience, .. } | Action::RefreshUpdate { audience, .. } => {
+            Some(*audience)
+        }
+        _ => None,
+    }
+}

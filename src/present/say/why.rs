@@ -1,0 +1,114 @@
+//! What `/why` says.
+
+use super::{StageName, stage};
+use crate::incident::{IncidentId, Locale};
+
+/// Above the explanation.
+pub fn why_title(locale: Locale, incident: Option<IncidentId>, analysis: u32) -> String {
+    let id = incident.map(|id| format!("{id} · ")).unwrap_or_default();
+    match locale {
+        Locale::En => format!("Why · {id}analysis {analysis}"),
+        Locale::Zh => format!("为什么 · {id}第 {analysis} 次分析"),
+    }
+}
+
+/// What a rule is about, in two or three words; empty for one that is not known here.
+pub fn rule_subject(locale: Locale, rule: &str) -> &'static str {
+    let (en, zh) = match rule {
+        "R0" => ("reading", "读取"),
+        "R1" => ("citations", "引用"),
+        "R2" => ("low matches", "低相似度"),
+        "R3" => ("source", "来源"),
+        "R4" => ("memory status", "记忆状态"),
+        "R5" => ("grades", "分级"),
+        "R6" => ("analogies", "类比"),
+        "R7" => ("analogy label", "类比上限"),
+        "R8" => ("score bands", "评分区间"),
+        "R9" => ("analogy score", "类比评分"),
+        "R10" => ("score caps", "评分上限"),
+        "R11" => ("episodes", "同次故障"),
+        "R12" => ("record", "记录"),
+        "R13" => ("ruled out or contradicted", "已排除或矛盾"),
+        "R14" => ("order and merging", "排序与合并"),
+        "R15" => ("check", "检查"),
+        "R16" => ("steps and risk", "步骤与风险"),
+        "R17" => ("do not repeat", "不要重复"),
+        "R18" => ("destructive commands", "破坏性命令"),
+        "R19" => ("stakeholder update", "通报"),
+        "R20" => ("grounding", "依据"),
+        "R21" => ("untrusted text", "不可信文本"),
+        "R22" => ("secrets", "敏感信息"),
+        "R30" => ("severity", "严重级别"),
+        _ => ("", ""),
+    };
+    match locale {
+        Locale::En => en,
+        Locale::Zh => zh,
+    }
+}
+
+/// The model's own number.
+pub fn model_number(locale: Locale, number: u8) -> String {
+    match locale {
+        Locale::En => format!("model said {number}"),
+        Locale::Zh => format!("模型给出 {number}"),
+    }
+}
+
+/// What was counted.
+pub fn proof_counts(locale: Locale, proven: u32, refuted: u32, other: u32) -> String {
+    match locale {
+        Locale::En => format!("{proven} proven, {refuted} refuted, {other} with another cause"),
+        Locale::Zh => format!("{proven} 次验证，{refuted} 次失败，{other} 次其他原因"),
+    }
+}
+
+/// After the band (R8, R9).
+pub fn band(locale: Locale, band: u8) -> String {
+    match locale {
+        Locale::En => format!("after its band {band}"),
+        Locale::Zh => format!("区间后 {band}"),
+    }
+}
+
+/// A cap that applied.
+pub fn cap(locale: Locale, rule: &str, bound: u8) -> String {
+    match locale {
+        Locale::En => format!("{rule}: at most {bound}"),
+        Locale::Zh => format!("{rule}：不超过 {bound}"),
+    }
+}
+
+/// One recalled incident; similarity in hundredths.
+pub fn recalled(
+    locale: Locale,
+    id: IncidentId,
+    grade: &str,
+    hundredths: u8,
+    signature: bool,
+) -> String {
+    let similarity = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    match (locale, signature) {
+        (Locale::En, false) => format!("{id}: {grade}, similarity {similarity}"),
+        (Locale::En, true) => format!("{id}: {grade}, similarity {similarity}, same error"),
+        (Locale::Zh, false) => format!("{id}：{grade}，相似度 {similarity}"),
+        (Locale::Zh, true) => format!("{id}：{grade}，相似度 {similarity}，错误相同"),
+    }
+}
+
+/// What a stage took: `Analysis: 6.2 s, 3900 + 1210 tokens`.
+pub fn timing(locale: Locale, name: StageName, millis: u64, tokens: Option<(u64, u64)>) -> String {
+    let name = stage(locale, name);
+    let time = match millis {
+        0..1_000 => format!("{millis} ms"),
+        _ => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
+    };
+    match (locale, tokens) {
+        (Locale::En, None) => format!("{name}: {time}"),
+        (Locale::En, Some((prompt, answer))) => {
+            format!("{name}: {time}, {prompt} + {answer} tokens")
+        }
+        (Locale::Zh, None) => format!("{name}：{time}"),
+        (Locale::Zh, Some((prompt, answer))) => format!("{name}：{time}，{prompt} + {answer} 词元"),
+    }
+}
