@@ -722,7 +722,7 @@ fn number_token(
     start: usize,
 ) -> Option<TokenKind> {
     let value: f64 = number.replace(',', "").parse().ok()?;
-    let before = text.get(..start).unwrap_or_default();
+    let before = shortly_before(text, start);
     if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
         // The tail of a name that the name shape did not take.
         return None;
@@ -802,6 +802,17 @@ fn number_token(
     Some(TokenKind::Number(quantity))
 }
 
+/// What stands before a number, as far as a word or a flag goes: a log has as many numbers as lines,
+/// and must not be read from its beginning for each.
+fn shortly_before(text: &str, start: usize) -> &str {
+    const LONGEST_WORD: usize = 80;
+    let mut from = start.saturating_sub(LONGEST_WORD);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text.get(from..start).unwrap_or_default()
+}
+
 fn is_behind_flag(before: &str) -> bool {
     let trimmed = before.trim_end_matches([' ', '=']);
     if trimmed.len() == before.len() {
@@ -825,11 +836,13 @@ fn plain_quantity(value: f64, before: &str) -> Option<TokenKind> {
     if value < 10.0 && value.fract() == 0.0 {
         return None;
     }
-    let word_before = fold(before.trim_end())
-        .rsplit(|c: char| !c.is_alphanumeric())
-        .next()
-        .unwrap_or_default()
-        .to_owned();
+    let word_before = fold(
+        before
+            .trim_end()
+            .rsplit(|c: char| !c.is_alphanumeric())
+            .next()
+            .unwrap_or_default(),
+    );
     if (word_before == "http" && (100.0..600.0).contains(&value))
         || (word_before == "port" && matches!(value as u32, 22 | 53 | 80 | 443))
     {

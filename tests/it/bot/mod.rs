@@ -7,7 +7,7 @@ mod faults;
 mod isolation;
 mod limits;
 mod memory;
-mod model;
+pub mod model;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
