@@ -1183,6 +1183,85 @@ const PREPOSITIONS: &[&str] = &[
     "to", "with", "after", "since",
 ];
 
+/// Words that only lead to a number.
+const BEFORE_NUMBERS: &[&str] = &[
+    "about",
+    "over",
+    "under",
+    "than",
+    "more",
+    "less",
+    "fewer",
+    "nearly",
+    "almost",
+    "roughly",
+    "around",
+    "at",
+    "to",
+    "by",
+    "for",
+    "since",
+    "after",
+    "only",
+    "exactly",
+    "up",
+    "some",
+    "approximately",
+    "of",
+    "from",
+    "in",
+    "within",
+    "超过",
+    "达到",
+    "高达",
+    "大约",
+    "约",
+    "近",
+    "仅",
+    "只有",
+    "为",
+    "达",
+    "到",
+    "在",
+];
+
+/// A number with the words that lead to it, and the `of` behind it: `refuses 97% of mail`.
+fn quantity_phrase(chars: &[char], token: &Token) -> (usize, usize) {
+    let (mut start, mut end) = (token.start, token.end);
+    loop {
+        let mut to = start;
+        while to > 0
+            && chars
+                .get(to - 1)
+                .is_some_and(|c| c.is_whitespace() || matches!(c, '~' | '>' | '<' | '='))
+        {
+            to -= 1;
+        }
+        let head: String = chars.get(..to).unwrap_or_default().iter().collect();
+        let word = BEFORE_NUMBERS.iter().find(|word| {
+            let folded = fold(&head);
+            folded.strip_suffix(**word).is_some_and(|rest| {
+                word.chars().all(is_cjk)
+                    || rest
+                        .chars()
+                        .next_back()
+                        .is_none_or(|c| !c.is_alphanumeric())
+            })
+        });
+        match word {
+            Some(word) => start = to - word.chars().count(),
+            None => break,
+        }
+    }
+    let tail: String = chars.get(end..).unwrap_or_default().iter().collect();
+    for behind in [" of ", "的"] {
+        if tail.starts_with(behind) {
+            end += behind.trim_end().chars().count();
+        }
+    }
+    (start, end)
+}
+
 /// The range of the phrase that can go: a parenthesis, the tail from a preposition, or, in
 /// Chinese, the bare token.
 fn phrase_around(chars: &[char], token: &Token) -> Option<(usize, usize)> {
@@ -1195,6 +1274,12 @@ fn phrase_around(chars: &[char], token: &Token) -> Option<(usize, usize)> {
     }
     let head: String = chars.get(..token.start)?.iter().collect();
     let tail: String = chars.get(token.end..)?.iter().collect();
+    if matches!(
+        token.kind,
+        TokenKind::Number(_) | TokenKind::Vague(..) | TokenKind::Clock(_)
+    ) {
+        return Some(quantity_phrase(chars, token));
+    }
     let head_trimmed =
         head.trim_end_matches(|c: char| c.is_whitespace() || c == '`' || c == '\'' || c == '"');
     let mut words: Vec<&str> = head_trimmed.split_whitespace().collect();
@@ -1288,6 +1373,13 @@ mod tests {
                 "Connection leak",
             ),
             ("OrderPaymentProcessor", Place::Title, ""),
+            (
+                "Relay refuses 97% of mail",
+                Place::Title,
+                "Relay refuses mail",
+            ),
+            ("Pool full at about 98 %", Place::Title, "Pool full"),
+            ("连接池使用率高达 98%", Place::Title, "连接池使用率"),
             ("kubectl logs deployment/ledger-worker", Place::Command, ""),
             ("since 02:14 UTC", Place::Clause, ""),
             ("错误率 45%，重试可成功。", Place::Clause, "重试可成功。"),

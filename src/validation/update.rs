@@ -151,7 +151,7 @@ pub(super) fn checked(
         .filter(|name| name.contains(['-', '_']) || service::key(name).len() > 3)
         .collect();
     let for_customers = |said: &str| {
-        without(&outside(said), |clause| {
+        without(&without_shares(&outside(said)), |clause| {
             holds_any(clause, &slugs)
                 || holds_percentage(clause)
                 || is_cause(clause, &causes)
@@ -169,6 +169,53 @@ pub(super) fn checked(
         next_minutes: minutes,
         nothing_public: exposes_data(&report),
     }
+}
+
+/// Shares in words: customers read no percentage (R19), and losing the clause would lose the impact.
+/// Only before what is counted: *about 8 % of card payments* is *some card payments*.
+fn without_shares(said: &str) -> String {
+    static ENGLISH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?i)(?:\b(?:about|around|roughly|approximately|some|nearly|almost|up to|over|more than) |[~≈])?",
+            r"([0-9]{1,3})(?:\.[0-9]+)?\s?(?:%|percent) of (?:the |all |our |all the )?"
+        ))
+        .ok()
+    });
+    static CHINESE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?:大约|大概|约|近|超过)?\s?([0-9]{1,3})(?:\.[0-9]+)?\s?[%％]\s?的?").ok()
+    });
+    let many = |captures: &regex::Captures<'_>| {
+        let share = captures
+            .get(1)
+            .and_then(|share| share.as_str().parse::<u32>().ok());
+        share.is_some_and(|share| share >= 50)
+    };
+    let (Some(english), Some(chinese)) = (ENGLISH.as_ref(), CHINESE.as_ref()) else {
+        return said.to_owned();
+    };
+    let begun = english.replace_all(said, |captures: &regex::Captures<'_>| {
+        let word = if many(captures) { "many " } else { "some " };
+        match captures.get(0).is_some_and(|whole| whole.start() == 0) {
+            true if word == "many " => "Many ".to_owned(),
+            true => "Some ".to_owned(),
+            false => word.to_owned(),
+        }
+    });
+    if begun.chars().any(crate::incident::words::is_cjk) {
+        let words = |captures: &regex::Captures<'_>| {
+            if many(captures) {
+                "大部分"
+            } else {
+                "部分"
+            }
+        };
+        // 错误率 20% is no counted thing: such a clause goes.
+        let counted = begun.contains("%的") || begun.contains("% 的") || begun.contains("％的");
+        if counted {
+            return chinese.replace_all(&begun, words).into_owned();
+        }
+    }
+    begun.into_owned()
 }
 
 /// Clauses that do not pass go; a clause ends at a full stop, a semicolon or a comma.
@@ -331,7 +378,7 @@ fn promises(clause: &str) -> bool {
 fn is_blame(clause: &str) -> bool {
     static BLAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
-            r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forgot|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
+            r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forg[eo]t|forgotten|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
             r"失误|过错|责任人|背锅|怪|疏忽|人为错误|误操作|没有测试|忘记|忘了"
         ))
         .ok()
@@ -482,6 +529,24 @@ mod tests {
             ("call volume is up", false),
         ] {
             assert_eq!(names_a_person(clause), person, "{clause}");
+        }
+    }
+
+    #[test]
+    fn r19_shares_become_words() {
+        for (said, expected) in [
+            ("about 8 % of card payments fail", "Some card payments fail"),
+            (
+                "since 02:51 about 12% of the charges fail",
+                "since 02:51 some charges fail",
+            ),
+            ("70 percent of all logins fail", "Many logins fail"),
+            ("约 20% 的支付失败", "部分支付失败"),
+            // Nothing is counted here: the clause goes by the rule on percentages.
+            ("error rate 12 %", "error rate 12 %"),
+            ("错误率 20%", "错误率 20%"),
+        ] {
+            assert_eq!(without_shares(said), expected, "{said}");
         }
     }
 

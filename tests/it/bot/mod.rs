@@ -2,12 +2,17 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod clicks;
+mod commands;
 mod durable;
 mod faults;
 mod isolation;
 mod limits;
 mod memory;
 pub mod model;
+mod opened;
+mod reports;
+mod talk;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
@@ -17,7 +22,7 @@ use precedent::store::Store;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use standin::llm::ChatModel;
-use standin::{ChannelId, Discord, GuildId, Interaction, MessageId, Post, UserId};
+use standin::{ChannelId, Discord, GuildId, Interaction, Post, UserId};
 use std::time::Duration;
 
 /// Everything one conversation needs: a server with a channel, Alice who is on call, and the bot.
@@ -234,11 +239,6 @@ pub async fn remember(database_url: &str, guild: &str, lines: &[Value]) {
         .expect("lines are imported");
     assert_eq!(report.failed, 0, "{:?}", report.failures);
     store.close().await;
-}
-
-/// A message id of a post.
-pub fn id(post: &Post) -> MessageId {
-    post.id
 }
 
 /// A past incident of the payments service whose fix was to stop the refund job.
