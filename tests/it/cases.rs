@@ -5,7 +5,8 @@
 
 use precedent::incident::report::ThreadMessage;
 use precedent::incident::{
-    Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Outcome, PastIncident, Registry, Report, Severity, Tier,
+    Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Outcome, PastIncident,
+    Registry, Report, Severity, Tier,
 };
 use precedent::present::{self, View};
 use precedent::response::fallback::{self, FallbackInput};
@@ -18,7 +19,13 @@ use std::path::Path;
 fn texts(value: &Value) -> Vec<String> {
     value
         .as_array()
-        .map(|items| items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        .map(|items| {
+            items
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
+        })
         .unwrap_or_default()
 }
 
@@ -60,8 +67,14 @@ pub(crate) struct Played {
 
 /// Triage, recall and grading, as the bot does them.
 pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
-    let memories: Vec<PastIncident> = row["memories"].as_array().map(|rows| rows.iter().map(memory).collect()).unwrap_or_default();
-    let mut names: Vec<&str> = memories.iter().filter_map(|incident| incident.service.as_deref()).collect();
+    let memories: Vec<PastIncident> = row["memories"]
+        .as_array()
+        .map(|rows| rows.iter().map(memory).collect())
+        .unwrap_or_default();
+    let mut names: Vec<&str> = memories
+        .iter()
+        .filter_map(|incident| incident.service.as_deref())
+        .collect();
     names.sort_unstable();
     names.dedup();
     let registry = Registry::from_names(names.iter().copied());
@@ -79,7 +92,10 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
     };
     let triaged = triage::triage(&report, &registry, &said);
     let query = recall::query(&report, &triaged).prepare();
-    let on_service = memories.iter().filter(|incident| incident.service == triaged.service).count() as u64;
+    let on_service = memories
+        .iter()
+        .filter(|incident| incident.service == triaged.service)
+        .count() as u64;
     let searched = memories.len() as u64;
     let recalled = grade::grade(
         memories,
@@ -89,10 +105,15 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
         None,
         grade::Limits::default(),
     );
-    let attempts = row["attempts"].as_array().into_iter().flatten().map(|attempt| {
-        let outcome = Outcome::parse(&text(&attempt["outcome"])).expect("an attempt has an outcome");
-        FixAttempt::new(text(&attempt["fix"]), outcome)
-    });
+    let attempts = row["attempts"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|attempt| {
+            let outcome =
+                Outcome::parse(&text(&attempt["outcome"])).expect("an attempt has an outcome");
+            FixAttempt::new(text(&attempt["fix"]), outcome)
+        });
     let case = Case {
         now: text(&row["now"]).parse().expect("now is a time"),
         locale: Locale::of_text(&report.text),
@@ -132,7 +153,8 @@ pub(crate) fn run(row: &Value) -> Played {
     let answer = row["answer_text"]
         .as_str()
         .map_or_else(|| row["answer"].to_string(), str::to_owned);
-    let proposal = reading::analysis(&answer, false).expect("the answers of these cases can be read");
+    let proposal =
+        reading::analysis(&answer, false).expect("the answers of these cases can be read");
     let analysis = validation::analysis(&case, &proposal, model());
     played(case, &triage, analysis)
 }
@@ -162,7 +184,12 @@ pub(crate) fn run_by_rule(row: &Value) -> Played {
 }
 
 fn played(case: Case, triage: &triage::Triage, analysis: Analysis) -> Played {
-    let mut view = View::new(triage.title.clone(), analysis.severity.severity, case.locale, case.now);
+    let mut view = View::new(
+        triage.title.clone(),
+        analysis.severity.severity,
+        case.locale,
+        case.now,
+    );
     view.service = case.service.clone();
     view.change_before_impact = triage.change_before.is_some();
     let mut shown = String::new();
@@ -175,14 +202,41 @@ fn played(case: Case, triage: &triage::Triage, analysis: Analysis) -> Played {
     }
     shown.push_str(&all_text(&present::wire(&analysis)));
     shown.push_str(&present::text(&analysis, &view));
-    Played { case, analysis, shown }
+    Played {
+        case,
+        analysis,
+        shown,
+    }
 }
 
 /// The keys that a case may expect; an unknown one fails, so that none is misspelt into silence.
 const KEYS: &[&str] = &[
-    "status", "hypotheses", "first_has", "first_step_risk", "untouched", "must_show", "must_not_show", "corrections_has", "corrections_at",
-    "order", "count", "listed", "not_determined", "steps", "risks", "steps_have", "steps_lack", "do_not_repeat", "do_not_repeat_refs",
-    "ruled_out", "severity", "update", "status_page_lacks", "executive_lacks", "cut_off", "counts",
+    "status",
+    "hypotheses",
+    "first_has",
+    "first_step_risk",
+    "untouched",
+    "must_show",
+    "must_not_show",
+    "corrections_has",
+    "corrections_at",
+    "order",
+    "count",
+    "listed",
+    "not_determined",
+    "steps",
+    "risks",
+    "steps_have",
+    "steps_lack",
+    "do_not_repeat",
+    "do_not_repeat_refs",
+    "ruled_out",
+    "severity",
+    "update",
+    "status_page_lacks",
+    "executive_lacks",
+    "cut_off",
+    "counts",
 ];
 
 /// What a case expects, against what is shown; every difference in a line.
@@ -209,9 +263,16 @@ fn differences(row: &Value, played: &Played) -> Vec<String> {
     if let Some(status) = expect["status"].as_str()
         && analysis.memory.status.word() != status
     {
-        out.push(format!("status {} instead of {status}", analysis.memory.status.word()));
+        out.push(format!(
+            "status {} instead of {status}",
+            analysis.memory.status.word()
+        ));
     }
-    let titles: Vec<&str> = analysis.hypotheses.iter().map(|hypothesis| hypothesis.title.as_str()).collect();
+    let titles: Vec<&str> = analysis
+        .hypotheses
+        .iter()
+        .map(|hypothesis| hypothesis.title.as_str())
+        .collect();
     if let Some(first) = expect["first_has"].as_str()
         && !titles.first().is_some_and(|title| title.contains(first))
     {
@@ -219,23 +280,41 @@ fn differences(row: &Value, played: &Played) -> Vec<String> {
     }
     if expect["order"].is_array() {
         let order = texts(&expect["order"]);
-        if order.len() != titles.len() || !order.iter().zip(&titles).all(|(wanted, title)| title.contains(wanted.as_str())) {
+        if order.len() != titles.len()
+            || !order
+                .iter()
+                .zip(&titles)
+                .all(|(wanted, title)| title.contains(wanted.as_str()))
+        {
             out.push(format!("order {titles:?} instead of {order:?}"));
         }
     }
     if let Some(count) = expect["count"].as_u64()
         && titles.len() as u64 != count
     {
-        out.push(format!("{} hypotheses instead of {count}: {titles:?}", titles.len()));
+        out.push(format!(
+            "{} hypotheses instead of {count}: {titles:?}",
+            titles.len()
+        ));
     }
     if let Some(wanted) = expect["not_determined"].as_bool()
         && analysis.cause_not_determined != wanted
     {
-        out.push(format!("cause not determined: {}", analysis.cause_not_determined));
+        out.push(format!(
+            "cause not determined: {}",
+            analysis.cause_not_determined
+        ));
     }
     for wanted in texts(&expect["listed"]) {
-        if !analysis.general_ideas.iter().any(|idea| idea.title.contains(&wanted)) {
-            out.push(format!("{wanted} is no general idea: {:?}", analysis.general_ideas));
+        if !analysis
+            .general_ideas
+            .iter()
+            .any(|idea| idea.title.contains(&wanted))
+        {
+            out.push(format!(
+                "{wanted} is no general idea: {:?}",
+                analysis.general_ideas
+            ));
         }
     }
     steps_differ(expect, analysis, &mut out);
@@ -243,12 +322,20 @@ fn differences(row: &Value, played: &Played) -> Vec<String> {
         out.push(format!("touched: {:?}", analysis.corrections));
     }
     for rule in texts(&expect["corrections_has"]) {
-        if !analysis.corrections.iter().any(|correction| correction.rule == rule) {
+        if !analysis
+            .corrections
+            .iter()
+            .any(|correction| correction.rule == rule)
+        {
             out.push(format!("no correction {rule}: {:?}", analysis.corrections));
         }
     }
     for at in texts(&expect["corrections_at"]) {
-        if !analysis.corrections.iter().any(|correction| correction.at == at) {
+        if !analysis
+            .corrections
+            .iter()
+            .any(|correction| correction.at == at)
+        {
             out.push(format!("no correction at {at}: {:?}", analysis.corrections));
         }
     }
@@ -268,17 +355,26 @@ fn differences(row: &Value, played: &Played) -> Vec<String> {
     if let Some(severity) = expect["severity"].as_str()
         && analysis.severity.severity.to_string() != severity
     {
-        out.push(format!("severity {} instead of {severity}", analysis.severity.severity));
+        out.push(format!(
+            "severity {} instead of {severity}",
+            analysis.severity.severity
+        ));
     }
     let update = serde_json::to_value(&analysis.update).expect("an update is data");
     for (audience, fields) in expect["update"].as_object().into_iter().flatten() {
         for (field, wanted) in fields.as_object().into_iter().flatten() {
             if update[audience][field] != *wanted {
-                out.push(format!("update.{audience}.{field} is {} instead of {wanted}", update[audience][field]));
+                out.push(format!(
+                    "update.{audience}.{field} is {} instead of {wanted}",
+                    update[audience][field]
+                ));
             }
         }
     }
-    for (key, audience) in [("status_page_lacks", "status_page"), ("executive_lacks", "executive")] {
+    for (key, audience) in [
+        ("status_page_lacks", "status_page"),
+        ("executive_lacks", "executive"),
+    ] {
         let said = all_text(&update[audience]);
         for needle in texts(&expect[key]) {
             if said.contains(&needle) {
@@ -293,12 +389,22 @@ fn differences(row: &Value, played: &Played) -> Vec<String> {
 }
 
 fn steps_differ(expect: &Value, analysis: &Analysis, out: &mut Vec<String>) {
-    let said: Vec<String> = analysis.next_steps.iter().map(|step| format!("{} {}", step.step, step.command)).collect();
-    let risks: Vec<&str> = analysis.next_steps.iter().map(|step| step.risk.word()).collect();
+    let said: Vec<String> = analysis
+        .next_steps
+        .iter()
+        .map(|step| format!("{} {}", step.step, step.command))
+        .collect();
+    let risks: Vec<&str> = analysis
+        .next_steps
+        .iter()
+        .map(|step| step.risk.word())
+        .collect();
     if !(4..=7).contains(&said.len()) {
         out.push(format!("{} steps", said.len()));
     }
-    if risks.first() != Some(&"read_only") || !analysis.next_steps.is_sorted_by_key(|step| step.risk) {
+    if risks.first() != Some(&"read_only")
+        || !analysis.next_steps.is_sorted_by_key(|step| step.risk)
+    {
         out.push(format!("steps in the order {risks:?}"));
     }
     if let Some(risk) = expect["first_step_risk"].as_str()
@@ -325,29 +431,62 @@ fn steps_differ(expect: &Value, analysis: &Analysis, out: &mut Vec<String>) {
         }
     }
     for needle in texts(&expect["do_not_repeat"]) {
-        if !analysis.do_not_repeat.iter().any(|entry| entry.fix.contains(&needle)) {
-            out.push(format!("{needle:?} may be repeated: {:?}", analysis.do_not_repeat));
+        if !analysis
+            .do_not_repeat
+            .iter()
+            .any(|entry| entry.fix.contains(&needle))
+        {
+            out.push(format!(
+                "{needle:?} may be repeated: {:?}",
+                analysis.do_not_repeat
+            ));
         }
     }
-    if expect["do_not_repeat"].as_array().is_some_and(Vec::is_empty) && !analysis.do_not_repeat.is_empty() {
+    if expect["do_not_repeat"]
+        .as_array()
+        .is_some_and(Vec::is_empty)
+        && !analysis.do_not_repeat.is_empty()
+    {
         out.push(format!("not to be repeated: {:?}", analysis.do_not_repeat));
     }
     for wanted in texts(&expect["do_not_repeat_refs"]) {
-        if !analysis.do_not_repeat.iter().flat_map(|entry| &entry.refs).any(|id| id.to_string() == wanted) {
-            out.push(format!("{wanted} is no failure: {:?}", analysis.do_not_repeat));
+        if !analysis
+            .do_not_repeat
+            .iter()
+            .flat_map(|entry| &entry.refs)
+            .any(|id| id.to_string() == wanted)
+        {
+            out.push(format!(
+                "{wanted} is no failure: {:?}",
+                analysis.do_not_repeat
+            ));
         }
     }
     for wanted in texts(&expect["ruled_out"]) {
-        if !analysis.ruled_out.iter().any(|entry| entry.cause.contains(&wanted) && !entry.refs.is_empty()) {
-            out.push(format!("{wanted} is not ruled out: {:?}", analysis.ruled_out));
+        if !analysis
+            .ruled_out
+            .iter()
+            .any(|entry| entry.cause.contains(&wanted) && !entry.refs.is_empty())
+        {
+            out.push(format!(
+                "{wanted} is not ruled out: {:?}",
+                analysis.ruled_out
+            ));
         }
     }
 }
 
 fn hypothesis_differs(wanted: &Value, analysis: &Analysis, titles: &[&str], out: &mut Vec<String>) {
     let title = text(&wanted["title_has"]);
-    let listed = analysis.general_ideas.iter().find(|idea| idea.title.contains(&title));
-    let Some(found) = analysis.hypotheses.iter().find(|hypothesis| hypothesis.title.contains(&title)) else {
+    let listed = analysis
+        .general_ideas
+        .iter()
+        .find(|idea| idea.title.contains(&title));
+    let Some(found) = analysis
+        .hypotheses
+        .iter()
+        .find(|hypothesis| hypothesis.title.contains(&title))
+    else {
         match listed {
             Some(idea) if wanted["score"].as_u64() == idea.score.map(u64::from) => {}
             Some(idea) => out.push(format!("{title}: listed with {:?}", idea.score)),
@@ -358,7 +497,10 @@ fn hypothesis_differs(wanted: &Value, analysis: &Analysis, titles: &[&str], out:
     let as_json = serde_json::to_value(found).expect("a hypothesis is data");
     let mut same = |name: &str, have: Value| {
         if wanted.get(name).is_some_and(|value| *value != have) {
-            out.push(format!("{title}: {name} {have} instead of {}: {:?}", wanted[name], found.arithmetic));
+            out.push(format!(
+                "{title}: {name} {have} instead of {}: {:?}",
+                wanted[name], found.arithmetic
+            ));
         }
     };
     same("score", found.score.into());
@@ -377,10 +519,29 @@ fn hypothesis_differs(wanted: &Value, analysis: &Analysis, titles: &[&str], out:
     same("verify", found.verify.clone().into());
     same("evidence", as_json["evidence"].clone());
     same("noted", as_json["ruled_out_note"].clone());
-    same("against", found.contradicted_by.iter().map(|against| against.quote.clone()).collect::<Vec<_>>().into());
-    same("whose", found.contradicted_by.first().map(|against| against.author.clone()).into());
+    same(
+        "against",
+        found
+            .contradicted_by
+            .iter()
+            .map(|against| against.quote.clone())
+            .collect::<Vec<_>>()
+            .into(),
+    );
+    same(
+        "whose",
+        found
+            .contradicted_by
+            .first()
+            .map(|against| against.author.clone())
+            .into(),
+    );
     if wanted["refs"].is_array() {
-        let mut refs: Vec<String> = found.refs.iter().map(|cited| cited.id.to_string()).collect();
+        let mut refs: Vec<String> = found
+            .refs
+            .iter()
+            .map(|cited| cited.id.to_string())
+            .collect();
         let mut wanted_refs = texts(&wanted["refs"]);
         refs.sort();
         wanted_refs.sort();
@@ -408,11 +569,21 @@ fn check_file(path: &Path) {
         count += 1;
         let differences = differences(&row, &run(&row));
         if !differences.is_empty() {
-            failed.push(format!("{} ({}):\n    {}", row["id"], row["kind"], differences.join("\n    ")));
+            failed.push(format!(
+                "{} ({}):\n    {}",
+                row["id"],
+                row["kind"],
+                differences.join("\n    ")
+            ));
         }
     }
     assert!(count > 0, "no cases in {}", path.display());
-    assert!(failed.is_empty(), "{} of {count} cases:\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} of {count} cases:\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 #[test]
