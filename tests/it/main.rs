@@ -4,6 +4,7 @@
 
 mod bot;
 mod cases;
+mod command_line;
 mod discord;
 mod documents;
 mod hostile;
