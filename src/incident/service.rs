@@ -106,6 +106,9 @@ impl Registry {
 
     /// Every registered service that a text names, in the order of their first mention.
     pub fn mentions(&self, text: &str) -> Vec<&str> {
+        if self.services.is_empty() {
+            return Vec::new();
+        }
         let folded = fold(text);
         let chunks: Vec<&str> = folded
             .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) || is_cjk(c))

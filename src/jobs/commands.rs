@@ -1,6 +1,6 @@
 //! Commands that are answered at once: they read, or write one row.
 
-use super::duty::{Duty, files, scope_of};
+use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
 use crate::incident::{
@@ -12,9 +12,13 @@ use crate::present::{self, IncidentRow, Post, Spent, Timing};
 use crate::store::{Entry, Filter, Incident, PutOutcome, StoreError};
 use crate::validation::analysis::Audience;
 use jiff::Timestamp;
+use std::time::Duration;
 
 /// Completions that Discord takes.
 const MOST_CHOICES: usize = 25;
+/// How long an answer is worked out before the person is acknowledged without it; Discord waits
+/// three seconds.
+const ACKNOWLEDGED_AFTER: Duration = Duration::from_millis(1_200);
 /// Incidents that `/memory search` lists.
 const MOST_FOUND: usize = 10;
 
@@ -27,11 +31,25 @@ pub async fn answer(
     command: &str,
     options: &Options,
 ) {
-    let answered = match command {
-        "why" => {
-            why(duty, reply, who, place, None).await;
-            return;
-        }
+    if command == "why" {
+        why(duty, reply, who, place, None).await;
+        return;
+    }
+    let locale = who.locale;
+    let (own, who, place) = (duty.clone(), who.clone(), *place);
+    let (command, options) = (command.to_owned(), options.clone());
+    let answered = async move { answer_to(&own, &who, &place, &command, &options).await };
+    privately(duty, reply, locale, answered).await;
+}
+
+async fn answer_to(
+    duty: &Duty,
+    who: &Person,
+    place: &Place,
+    command: &str,
+    options: &Options,
+) -> Answered {
+    match command {
         "help" => Ok(help(who.locale)),
         "update" => update(duty, who, place, options).await,
         "incident show" => incident_show(duty, who, place, options).await,
@@ -43,8 +61,45 @@ pub async fn answer(
         "service set" => service_set(duty, who, place, options).await,
         "service alias" => service_alias(duty, who, place, options).await,
         _ => Err(Refusal::Trouble(Trouble::UnknownAction)),
+    }
+}
+
+/// Works an answer out and gives it to that person alone; where that takes long (an analysis of a
+/// long log is checked anew), the person is acknowledged meanwhile.
+async fn privately(
+    duty: &Duty,
+    reply: &Reply,
+    locale: Locale,
+    work: impl Future<Output = Answered> + Send + 'static,
+) {
+    // A task of its own: what computes does not keep the clock from being looked at.
+    let mut work = tokio::spawn(work);
+    let (answered, acknowledged) = match tokio::time::timeout(ACKNOWLEDGED_AFTER, &mut work).await {
+        Ok(answered) => (answered, false),
+        Err(_) => {
+            let acknowledged = duty.rest.defer(reply, true).await.is_ok();
+            (work.await, acknowledged)
+        }
     };
-    say_privately(duty, reply, who.locale, answered).await;
+    let answered = answered.unwrap_or(Err(Refusal::Trouble(Trouble::Unexpected)));
+    if !acknowledged {
+        say_privately(duty, reply, locale, answered).await;
+        return;
+    }
+    let post = match answered {
+        Ok(post) => post,
+        Err(Refusal::Trouble(trouble)) => present::error(&trouble, None, locale),
+        Err(Refusal::Store(error)) => {
+            let id = trouble_id(&reply.interaction.to_string());
+            tracing::error!(
+                id,
+                error = &error as &dyn std::error::Error,
+                "a command could not be answered"
+            );
+            present::error(&Trouble::CannotRecord, Some(&id), locale)
+        }
+    };
+    duty.answer(reply, &post).await;
 }
 
 /// Why a command is not done.
@@ -249,7 +304,9 @@ pub async fn why(
     place: &Place,
     which: Option<(IncidentId, u32)>,
 ) {
-    let explained = async {
+    let (own, seen_from) = (duty.clone(), *place);
+    let explained = async move {
+        let (duty, place) = (&own, &seen_from);
         let (scope, here) = duty.scope(place).await?;
         let incident = match (which, here) {
             (Some((id, _)), _) => duty.store.incident(&scope, id).await?,
@@ -277,8 +334,7 @@ pub async fn why(
             &timings(&stored.measures),
         ))
     };
-    let answered = explained.await;
-    say_privately(duty, reply, who.locale, answered).await;
+    privately(duty, reply, who.locale, explained).await;
 }
 
 fn timings(measures: &crate::store::Measures) -> Vec<Timing> {

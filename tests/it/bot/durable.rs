@@ -166,13 +166,6 @@ fn step_file(incident: &Incident) -> PathBuf {
     incident.folder.path().join("paused")
 }
 
-fn given(model: Option<ChatModel>) -> Given<'static> {
-    Given {
-        model,
-        ..Given::default()
-    }
-}
-
 async fn prepared(model: Option<ChatModel>) -> Incident {
     let memory = [
         refund_job(12, "2026-05-14", "held"),
@@ -180,10 +173,18 @@ async fn prepared(model: Option<ChatModel>) -> Incident {
     ];
     let incident = Incident::prepared(Given {
         memory: &memory,
-        ..given(model)
+        model,
+        ..Given::default()
     })
     .await;
     incident.discord.set_patience(PATIENCE);
+    incident
+}
+
+/// As [`prepared`], with the bot in this process.
+async fn begun(model: Option<ChatModel>) -> Incident {
+    let mut incident = prepared(model).await;
+    incident.starts_bot(super::tuning(None)).await;
     incident
 }
 
@@ -368,7 +369,7 @@ async fn a_token_that_expires_while_the_model_thinks_costs_nothing() {
     let model = model().await;
     let (reply, hold) = triage_reply().held();
     model.on(Task::Triage, reply);
-    let incident = Incident::begins(given(Some(model))).await;
+    let incident = begun(Some(model)).await;
     let report = incident.analyze(REFUND_REPORT).await;
     hold.arrived().await;
     incident.discord.advance(Duration::from_secs(16 * 60));
@@ -380,9 +381,10 @@ async fn a_token_that_expires_while_the_model_thinks_costs_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_is_delivered_twice_is_one_incident() {
-    let incident = Incident::begins(given(None)).await;
+    let incident = begun(None).await;
     let report = incident.analyze(REFUND_REPORT).await;
     incident.discord.redeliver_interaction(&report);
+    let _acknowledged = report.response().await;
     incident.idle().await;
     incident.discord.redeliver_interaction(&report);
     incident.discord.redeliver_interaction(&report);
@@ -399,11 +401,7 @@ async fn a_command_that_is_delivered_twice_is_one_incident() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_click_that_is_delivered_twice_counts_once() {
-    let incident = Incident::begins(Given {
-        memory: &[refund_job(41, "2026-09-23", "held")],
-        ..given(None)
-    })
-    .await;
+    let incident = begun(None).await;
     let report = incident.analyze(REFUND_REPORT).await;
     let thread = incident.thread(&report).await;
     let cards = cards(&incident, thread).await;
@@ -428,7 +426,7 @@ async fn a_click_that_is_delivered_twice_counts_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_is_delivered_twice_is_noted_and_answered_once() {
-    let incident = Incident::begins(given(None)).await;
+    let incident = begun(None).await;
     let report = incident.analyze(REFUND_REPORT).await;
     let thread = incident.thread(&report).await;
     incident.idle().await;
@@ -452,7 +450,7 @@ async fn a_message_that_is_delivered_twice_is_noted_and_answered_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_is_resumed_with_overlap_repeats_nothing() {
-    let incident = Incident::begins(given(None)).await;
+    let incident = begun(None).await;
     let report = incident.analyze(REFUND_REPORT).await;
     let thread = incident.thread(&report).await;
     incident.idle().await;
@@ -482,7 +480,7 @@ async fn a_session_that_is_resumed_with_overlap_repeats_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_store_is_slow_the_person_is_acknowledged_and_then_answered() {
-    let incident = Incident::begins(given(None)).await;
+    let incident = begun(None).await;
     let lock = Lock::of(&incident).await;
     let report = incident.analyze(REFUND_REPORT).await;
     let _deferred = report.response().await;
@@ -502,7 +500,7 @@ async fn while_the_store_is_slow_the_person_is_acknowledged_and_then_answered() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_the_store_does_not_come_back_the_person_is_told_that_nothing_was_stored() {
-    let mut incident = Incident::prepared(given(None)).await;
+    let mut incident = prepared(None).await;
     incident
         .starts_bot(Tuning {
             commit_patience: Duration::from_millis(1_500),
@@ -524,7 +522,7 @@ async fn where_the_store_does_not_come_back_the_person_is_told_that_nothing_was_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_refuses_is_said_to_that_person_at_once() {
-    let incident = Incident::begins(given(None)).await;
+    let incident = begun(None).await;
     let jobs = Jobs::of(&incident).await;
     sqlx::query("ALTER TABLE river_job RENAME TO gone")
         .execute(&jobs.0)

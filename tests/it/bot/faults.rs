@@ -132,6 +132,7 @@ async fn a_thread_locked_before_the_cards_sends_them_to_the_channel_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thread_deleted_before_the_cards_sends_them_to_the_channel_once() {
     let (incident, _, thread, hold) = thinking().await;
+    let _progress = own(&incident, thread);
     incident.discord.delete_channel(thread);
     hold.release();
     incident.idle().await;
@@ -143,7 +144,8 @@ async fn a_thread_deleted_before_the_cards_sends_them_to_the_channel_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_channel_deleted_before_the_cards_ends_the_work_and_nothing_else() {
-    let (incident, report, _, hold) = thinking().await;
+    let (incident, report, thread, hold) = thinking().await;
+    let _progress = own(&incident, thread);
     incident.discord.delete_channel(incident.channel);
     hold.release();
     incident.idle().await;

@@ -177,8 +177,7 @@ async fn services_of_another_server_are_not_known() {
         "service set",
         json!({"name": "vermilion-proxy", "aliases": "vp"}),
     );
-    let set = set.ephemeral().await;
-    assert!(set.shows("vermilion-proxy"), "{set}");
+    let _recorded = set.ephemeral().await;
     let listed = alice_asks(&incident, "service list", json!({}));
     assert!(!listed.ephemeral().await.shows("vermilion-proxy"));
     let typed = incident.discord.autocomplete(
@@ -220,8 +219,8 @@ async fn resolved_in(incident: &Incident, channel: ChannelId) -> ChannelId {
         incident.alice,
         &resolve,
         &[
-            ("cause", "The umber gateway throttles us"),
-            ("fix", "Ask the umber team to lift the throttle"),
+            ("cause", "The ochre gateway throttles us"),
+            ("fix", "Ask the ochre team to lift the throttle"),
         ],
     );
     let _said = submitted.original().await;
@@ -236,7 +235,7 @@ async fn stays_private(incident: &Incident, place: ChannelId) {
     for (command, options) in [
         ("incident list", json!({"status": "all"})),
         ("incident list", json!({"status": "resolved"})),
-        ("memory search", json!({"query": "umber throttle gateway"})),
+        ("memory search", json!({"query": "ochre throttle gateway"})),
         ("memory show", json!({"id": "INC-0001"})),
         ("incident show", json!({"id": "INC-0001"})),
     ] {
@@ -247,7 +246,7 @@ async fn stays_private(incident: &Incident, place: ChannelId) {
         let Ok(asked) = asked else { continue };
         let answer = asked.ephemeral().await;
         assert!(
-            !answer.shows("umber") && !answer.shows("payments"),
+            !answer.shows("ochre") && !answer.shows("payments"),
             "{command} {options}: {answer}"
         );
     }
@@ -256,7 +255,7 @@ async fn stays_private(incident: &Incident, place: ChannelId) {
     incident.idle().await;
     let cards = texts(&own(incident, thread));
     assert!(
-        !cards.contains("umber") && !cards.contains("INC-0001"),
+        !cards.contains("ochre") && !cards.contains("INC-0001"),
         "{cards}"
     );
     // Nor is it counted.
@@ -270,7 +269,7 @@ async fn stays_private(incident: &Incident, place: ChannelId) {
         incident.alice,
         place,
         "memory search",
-        json!({"query": "umber throttle gateway"}),
+        json!({"query": "ochre throttle gateway"}),
     );
     let found = found.ephemeral().await;
     assert!(found.shows("INC-0001"), "{found}");
@@ -296,7 +295,7 @@ async fn what_happened_in_a_private_channel_is_recalled_only_there() {
     let thread = incident.thread(&again).await;
     incident.idle().await;
     let cards = texts(&own(&incident, thread));
-    assert!(cards.contains("umber"), "{cards}");
+    assert!(cards.contains("ochre"), "{cards}");
     let _headlines = own(&incident, private);
     incident.ends().await;
 }
