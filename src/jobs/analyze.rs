@@ -686,7 +686,10 @@ async fn retire_offers(duty: &Duty, incident: &Incident, seq: u32) -> Result<(),
         .await?;
     let notice = present::notice(&say::read_by_analysis(incident.locale, seq));
     for known in posts {
-        let posted = match (known.channel.parse(), known.message.as_deref().map(str::parse)) {
+        let posted = match (
+            known.channel.parse(),
+            known.message.as_deref().map(str::parse),
+        ) {
             (Ok(channel), Some(Ok(message))) => Posted { channel, message },
             _ => continue,
         };

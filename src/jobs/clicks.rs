@@ -134,13 +134,10 @@ async fn judge(
     let id = incident.id();
     let now = Timestamp::now();
     let history = duty.store.history(&scope, id).await?;
-    let stands = history
-        .iter()
-        .rev()
-        .find(|event| {
-            event.what.starts_with("cause_")
-                && event.detail.get("cause").and_then(|of| of.as_str()) == Some(cause)
-        });
+    let stands = history.iter().rev().find(|event| {
+        event.what.starts_with("cause_")
+            && event.detail.get("cause").and_then(|of| of.as_str()) == Some(cause)
+    });
     let agrees = stands.is_some_and(|event| at_once(work, &event.by, event.at));
     match (action, stands.map(|event| event.what.as_str())) {
         (Action::CauseConfirmed(_), Some("cause_confirmed"))

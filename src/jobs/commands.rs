@@ -389,7 +389,12 @@ async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Optio
         .and_then(|stored| Some((stored, duty.shown(stored)?)));
     let Some((stored, analysis)) = shown else {
         // Imported records were never analysed here.
-        return Ok(present::past_incident(&incident.past, None, who.locale, now));
+        return Ok(present::past_incident(
+            &incident.past,
+            None,
+            who.locale,
+            now,
+        ));
     };
     let mut view = duty.view(&incident, stored, &analysis, now).await?;
     view.locale = who.locale;

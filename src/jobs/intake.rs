@@ -45,6 +45,13 @@ enum Acknowledge {
 pub async fn take(duty: &Duty, incoming: Incoming) {
     let kind = incoming.kind();
     tracing::debug!(kind, "event");
+    if let Some(reply) = incoming.reply()
+        && !duty.acknowledgements.first(reply.interaction)
+    {
+        // A resumed session replays what it is not sure was heard; it is being answered.
+        tracing::debug!(kind, "an interaction that came twice");
+        return;
+    }
     match incoming {
         Incoming::Slash {
             reply,
@@ -277,10 +284,11 @@ async fn analyze(
     severity: Option<Severity>,
     files: Vec<FileRef>,
 ) {
+    // The cards are embeds: without them nothing could be shown.
     let needs: &[Need] = if place.thread {
-        &[Need::PostInThread]
+        &[Need::PostInThread, Need::Embed]
     } else {
-        &[Need::Post]
+        &[Need::Post, Need::Embed]
     };
     if let Some(missing) = bot_may.missing(needs).first() {
         refuse(

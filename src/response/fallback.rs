@@ -106,8 +106,14 @@ pub fn propose(input: &FallbackInput<'_>) -> Proposal {
             hypotheses.push(analogy);
         }
     }
-    // The class says little; beside two causes that rest on something it would be padding.
+    // The class says little; beside two causes that rest on something, or one that is known to
+    // have been cured here, it would be padding.
+    let cured_here = input
+        .memory
+        .direct()
+        .any(|recalled| recalled.incident.outcome() == Outcome::Held);
     if hypotheses.len() < 2
+        && !cured_here
         && let Some(general) = from_class(input, &class_checks)
         && !(change.is_some() && input.failure_class == FailureClass::Deploy)
     {
@@ -202,10 +208,25 @@ fn causes_here(memory: &Memory) -> Vec<Group<'_>> {
         if cause.is_empty() {
             continue;
         }
-        match groups
-            .iter_mut()
-            .find(|group| sameness::same(group.cause, cause))
-        {
+        // Causes in slightly other words that the very same fix cured are one card, not three.
+        let is_one = |group: &&mut Group<'_>| {
+            let cured_alike = || {
+                let fix = recalled.incident.fix();
+                fix.is_some_and(|fix| {
+                    group
+                        .members
+                        .iter()
+                        .filter_map(|member| member.incident.fix())
+                        .any(|known| sameness::same(known, fix))
+                })
+            };
+            match sameness::likeness(group.cause, cause) {
+                sameness::Likeness::Same => true,
+                sameness::Likeness::Near => cured_alike(),
+                sameness::Likeness::Different => false,
+            }
+        };
+        match groups.iter_mut().find(is_one) {
             Some(group) => group.members.push(recalled),
             None => groups.push(Group {
                 cause,
@@ -279,10 +300,11 @@ fn verify_past(
 }
 
 fn with_first_check(sentence: String, locale: Locale, class_checks: &[Check]) -> String {
+    let sentence = sentence.trim_end_matches(['.', '。', ' ']);
     match (class_checks.first(), locale) {
         (Some(check), Locale::En) => format!("{sentence}. Start here: {}", check.step),
         (Some(check), Locale::Zh) => format!("{sentence}。可先{}", check.step),
-        (None, _) => sentence,
+        (None, _) => sentence.to_owned(),
     }
 }
 

@@ -699,7 +699,8 @@ const MANY: &[&str] = &[
 #[rustfmt::skip]
 const MAJOR: &[&str] = &[
     "checkout", "checkouts", "payment", "payments", "charges", "charge", "orders", "order",
-    "login", "logins", "log in", "sign in", "signup", "sign-up", "purchase", "purchases",
+    "login", "logins", "log in", "sign in", "signup", "sign-up", "purchase", "purchases", "pay",
+    "buy", "check out", "购买",
     "withdrawals", "transfers", "下单", "支付", "登录", "结算", "交易", "付款", "提现", "转账",
     "注册",
 ];

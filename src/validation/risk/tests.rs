@@ -52,7 +52,7 @@ fn r16_the_command_counts_and_not_the_words() {
         Risk::ReadOnly
     );
     assert_eq!(
-        of_step("Look at the pods", "kubectl delete pod a"),
+        of_step("Look at the pods", "kubectl delete deployment a"),
         Risk::Destructive
     );
     // But a second command in the words does.

@@ -924,10 +924,7 @@ impl Discord {
     /// Where it was not there or switched off then.
     #[track_caller]
     pub fn click_as_seen(&self, who: UserId, seen: &Post, name: &str) -> Interaction {
-        must(
-            self.press(who, seen.id, name, Some(&seen.components)),
-            self,
-        )
+        must(self.press(who, seen.id, name, Some(&seen.components)), self)
     }
 
     fn press(
