@@ -173,12 +173,7 @@ fn help(locale: Locale) -> Post {
             .filter(|option| option.get("type").and_then(serde_json::Value::as_u64) == Some(1))
             .collect();
         if subcommands.is_empty() {
-            let slash = if command.get("type").and_then(serde_json::Value::as_u64) == Some(3) {
-                ""
-            } else {
-                "/"
-            };
-            about.push((format!("{slash}{name}"), text(command)));
+            about.push((format!("/{name}"), text(command)));
         }
         for subcommand in subcommands {
             let sub = subcommand

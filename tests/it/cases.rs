@@ -84,6 +84,7 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
             author: text(&message["author"]),
             text: text(&message["text"]),
             at: text(&row["now"]).parse().expect("now is a time"),
+            asks: false,
         });
     }
     let said = triage::Said {

@@ -313,7 +313,8 @@ async fn a_fix_without_effect_leads_to_a_second_analysis_that_knows_it() {
     // What the night began with is not offered again.
     let headline = opened.at.headline(&opened.report).await;
     assert!(
-        headline.shows("FAILED IN THIS INCIDENT: stop the refund job") && !headline.shows("fixed in"),
+        headline.shows("FAILED IN THIS INCIDENT: stop the refund job")
+            && !headline.shows("fixed in"),
         "{headline}"
     );
     // The old cards say that they are replaced, and their buttons are off.
