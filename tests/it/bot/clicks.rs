@@ -265,14 +265,19 @@ async fn what_worked_here_is_recalled_next_time_as_not_yet_proven() {
     let Opened { at, .. } = opened;
     let second = Opened::reported(at, json!({"report": REFUND_REPORT})).await;
     let cards = second.cards(1).await;
-    assert!(
-        cards.shows("**INC-0013** · direct match · worked, not known to hold"),
-        "{cards}"
-    );
+    assert!(cards.shows("INC-0013"), "recalled: {cards}");
     assert!(
         cards.shows("NOT PROVEN") && !cards.shows("WORKED ONCE HERE"),
         "{cards}"
     );
+    let open = second.at.discord.slash(
+        second.alice(),
+        second.thread,
+        "memory show",
+        json!({"id": "INC-0013"}),
+    );
+    let past = open.ephemeral().await;
+    assert!(past.shows("worked, not known to hold"), "{past}");
     second.ends().await;
 }
 
