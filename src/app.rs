@@ -54,6 +54,8 @@ pub struct Tuning {
     pub provisional_after: Duration,
     /// Pause before a failed job is tried again.
     pub job_pause: Duration,
+    /// How long a commit is tried again where the database is busy or full.
+    pub commit_patience: Duration,
 }
 
 impl Default for Tuning {
@@ -62,6 +64,7 @@ impl Default for Tuning {
             patience: Patience::default(),
             provisional_after: Duration::from_secs(10),
             job_pause: Duration::from_secs(2),
+            commit_patience: QueueOptions::default().commit_patience,
         }
     }
 }
@@ -249,6 +252,7 @@ fn options(duty: &Duty, tuning: Tuning) -> QueueOptions {
             .map(|kind| (kind.to_owned(), longest))
             .collect(),
         pause: tuning.job_pause,
+        commit_patience: tuning.commit_patience,
         ..QueueOptions::default()
     }
 }

@@ -20,8 +20,10 @@ use precedent::config::Config;
 use precedent::telemetry;
 use server::Server;
 use stage::Stage;
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// How long the bot may take to finish what it does when it is told to stop.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -59,7 +61,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let done = match arguments.once {
         Some(report) => once::analyze(&stage, &app, &report)
             .await
-            .map(|text| println!("{text}")),
+            .and_then(|text| print(&text)),
         None => page(&stage, &mut app, &config, arguments.port).await,
     };
     app.stop(GOODBYE).await;
@@ -75,10 +77,22 @@ async fn page(stage: &Stage, app: &mut App, config: &Config, port: u16) -> anyho
         .with_context(|| format!("port {port} can't be used"))?;
     println!("Precedent plays at http://{}", server.address);
     println!("{} Ctrl+C ends it and forgets everything.", engine(config));
+    let mut terminate = signal(SignalKind::terminate()).context("signals can't be heard")?;
     tokio::select! {
         served = server.serve() => served.context("the page can't be served"),
         gone = app.gave_up() => gone.context("the bot has stopped"),
+        _ = terminate.recv() => Ok(()),
         stopped = tokio::signal::ctrl_c() => stopped.context("Ctrl+C can't be heard"),
+    }
+}
+
+/// A reader that has read enough, such as `head`, is no failure.
+fn print(text: &str) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("the text can't be printed")
+        }
+        _ => Ok(()),
     }
 }
 

@@ -37,6 +37,9 @@ pub struct ThreadMessage {
     pub text: String,
     /// When.
     pub at: Timestamp,
+    /// It was put to the bot as a question.
+    #[serde(default)]
+    pub asks: bool,
 }
 
 impl Report {

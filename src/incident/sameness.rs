@@ -51,7 +51,11 @@ impl Phrase {
         let folded = fold(&masked);
         let identifiers: BTreeSet<String> = masked
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .filter(|word| word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase()))
+            .filter(|word| {
+                word.chars()
+                    .zip(word.chars().skip(1))
+                    .any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+            })
             .map(fold)
             .collect();
         Self {
@@ -59,14 +63,24 @@ impl Phrase {
                 .iter()
                 .filter(|token| !token.chars().any(is_cjk))
                 .filter(|token| {
-                    identifiers.contains(*token) || token.chars().any(|c| c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
+                    identifiers.contains(*token)
+                        || token
+                            .chars()
+                            .any(|c| c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
                 })
                 .cloned()
                 .collect(),
-            words: folded.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect(),
+            words: folded
+                .split(|c: char| !c.is_alphanumeric())
+                .map(str::to_owned)
+                .collect(),
             negated: negates(&masked),
             direction: direction(&folded),
-            han: if folded.chars().any(is_cjk) { folded } else { String::new() },
+            han: if folded.chars().any(is_cjk) {
+                folded
+            } else {
+                String::new()
+            },
             tokens,
         }
     }
@@ -88,7 +102,10 @@ impl Phrase {
         let all = self.tokens.len() + other.tokens.len() - shared;
         let overlap = shared as f64 / all as f64;
         // A number or identifier of one that the other lacks makes two of them.
-        if overlap >= SAME_FROM && self.telling.is_subset(&other.tokens) && other.telling.is_subset(&self.tokens) {
+        if overlap >= SAME_FROM
+            && self.telling.is_subset(&other.tokens)
+            && other.telling.is_subset(&self.tokens)
+        {
             Likeness::Same
         } else if overlap >= NEAR_FROM {
             Likeness::Near
@@ -111,7 +128,8 @@ impl Phrase {
         if self.negated != other.negated {
             return true;
         }
-        if let (Some((from, to)), Some((other_from, other_to))) = (&self.direction, &other.direction)
+        if let (Some((from, to)), Some((other_from, other_to))) =
+            (&self.direction, &other.direction)
             && from == other_to
             && to == other_from
             && from != to
@@ -119,24 +137,41 @@ impl Phrase {
             return true;
         }
         let opposed = |left: &str, right: &str| {
-            self.words.contains(left) && !self.words.contains(right) && other.words.contains(right) && !other.words.contains(left)
+            self.words.contains(left)
+                && !self.words.contains(right)
+                && other.words.contains(right)
+                && !other.words.contains(left)
         };
         let han_opposed = |left: &str, right: &str| {
-            self.han.contains(left) && !self.han.contains(right) && other.han.contains(right) && !other.han.contains(left)
+            self.han.contains(left)
+                && !self.han.contains(right)
+                && other.han.contains(right)
+                && !other.han.contains(left)
         };
-        OPPOSITES.iter().any(|(left, right)| opposed(left, right) || opposed(right, left))
+        OPPOSITES
+            .iter()
+            .any(|(left, right)| opposed(left, right) || opposed(right, left))
             || (!self.han.is_empty()
                 && !other.han.is_empty()
-                && HAN_OPPOSITES.iter().any(|(left, right)| han_opposed(left, right) || han_opposed(right, left)))
+                && HAN_OPPOSITES
+                    .iter()
+                    .any(|(left, right)| han_opposed(left, right) || han_opposed(right, left)))
     }
 }
 
 /// What a text moves from where to where, as far as its words say so.
 fn direction(folded: &str) -> Option<(String, String)> {
-    let words: Vec<&str> = folded.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = folded
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')))
+        .filter(|word| !word.is_empty())
+        .collect();
     let after = |word: &str| -> Option<String> {
         let at = words.iter().position(|known| *known == word)?;
-        words.iter().skip(at + 1).find(|word| !is_stop_word(word)).map(|word| (*word).to_owned())
+        words
+            .iter()
+            .skip(at + 1)
+            .find(|word| !is_stop_word(word))
+            .map(|word| (*word).to_owned())
     };
     if let (Some(from), Some(to)) = (after("from"), after("to")) {
         return Some((from, to));

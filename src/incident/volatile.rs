@@ -95,14 +95,21 @@ fn is_volatile(kind: &Kind, word: &str, in_context: bool) -> bool {
     match kind.placeholder {
         // `deadbeef` and `1234567` are words and numbers, not commits.
         "<current commit>" => {
-            in_context || (word.bytes().any(|b| b.is_ascii_digit()) && word.bytes().any(|b| b.is_ascii_alphabetic()))
+            in_context
+                || (word.bytes().any(|b| b.is_ascii_digit())
+                    && word.bytes().any(|b| b.is_ascii_alphabetic()))
         }
         "<current pod>" => {
             let mut parts = word.rsplit('-');
-            let (end, hash) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+            let (end, hash) = (
+                parts.next().unwrap_or_default(),
+                parts.next().unwrap_or_default(),
+            );
             let has_digit = |text: &str| text.bytes().any(|b| b.is_ascii_digit());
             let has_letter = |text: &str| text.bytes().any(|b| b.is_ascii_alphabetic());
-            let of_deployment = (6..=10).contains(&hash.len()) && hash.bytes().all(|b| b.is_ascii_hexdigit()) && has_digit(hash);
+            let of_deployment = (6..=10).contains(&hash.len())
+                && hash.bytes().all(|b| b.is_ascii_hexdigit())
+                && has_digit(hash);
             of_deployment || (has_digit(end) && has_letter(end) && !NO_POD_ENDS.contains(&end))
         }
         _ => true,
@@ -175,7 +182,10 @@ mod tests {
             ("redo build 4711", "redo <current build>"),
             ("since 2026-05-14", "since <current date>"),
             ("ssh ip-10-0-3-4.ec2.internal", "ssh <current host>"),
-            ("drain node web-17, then wait", "drain node <current host>, then wait"),
+            (
+                "drain node web-17, then wait",
+                "drain node <current host>, then wait",
+            ),
             ("web-07.prod.internal hangs", "<current host> hangs"),
             ("重启节点 web-17", "重启节点 <current host>"),
             ("kill fluentd-x7k2p", "kill <current pod>"),
@@ -191,10 +201,16 @@ mod tests {
                 "payments-api deadbeef 1234567",
             ),
             ("version 1.2.3", "version 1.2.3"),
-            ("speaks grpc-http2 at 02:41:07", "speaks grpc-http2 at 02:41:07"),
+            (
+                "speaks grpc-http2 at 02:41:07",
+                "speaks grpc-http2 at 02:41:07",
+            ),
             ("the node pool of nas-2", "the node pool of nas-2"),
             ("HikariPool-1 in us-east-1", "HikariPool-1 in us-east-1"),
-            ("nodes 3 and 4; may 10 of them", "nodes 3 and 4; may 10 of them"),
+            (
+                "nodes 3 and 4; may 10 of them",
+                "nodes 3 and 4; may 10 of them",
+            ),
             (
                 "将网关重试限流阈值恢复为默认值",
                 "将网关重试限流阈值恢复为默认值",

@@ -8,6 +8,7 @@ use super::duty::{Duty, PostError, Posted, files, incident_of, reporter, scope_o
 use super::pause;
 use super::queue::{Job, JobError};
 use super::respond::{Models, Proposed, Read, Reported};
+use super::talk::offer_reanalysis;
 use super::work::{Analyze, Reanalyze};
 use crate::discord::{DiscordError, FileNote, FileRef, attachments};
 use crate::incident::report::Attachment;
@@ -665,8 +666,40 @@ pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobEr
         )
         .await?;
     }
+    retire_offers(duty, &incident, seq).await?;
+    // What was written while the model thought is news to this analysis too.
+    offer_reanalysis(duty, &scope, incident.id()).await?;
     pause::at("finished").await;
     tracing::info!(incident = %incident.id(), analysis = seq, engine = analysis.engine.word(), corrections = analysis.corrections.len(), "analysis shown");
+    Ok(())
+}
+
+/// The offer of a new run, once that run is there: its button is gone.
+async fn retire_offers(duty: &Duty, incident: &Incident, seq: u32) -> Result<(), JobError> {
+    let earlier = earlier_analyses(&duty.store, incident, seq).await?;
+    let Some(before) = earlier.last().map(|analysis| analysis.seq) else {
+        return Ok(());
+    };
+    let posts = duty
+        .store
+        .posts_of(&scope_of(incident), incident.id())
+        .await?;
+    let notice = present::notice(&say::read_by_analysis(incident.locale, seq));
+    for known in posts {
+        let posted = match (
+            known.channel.parse(),
+            known.message.as_deref().map(str::parse),
+        ) {
+            (Ok(channel), Some(Ok(message))) => Posted { channel, message },
+            _ => continue,
+        };
+        if known.analysis == before
+            && matches!(known.slot.as_str(), "offer" | "offer/channel")
+            && let Err(error) = duty.edit(posted, &notice).await
+        {
+            tracing::warn!(reason = error.reason(), "an offer can't be edited");
+        }
+    }
     Ok(())
 }
 

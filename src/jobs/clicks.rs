@@ -1,7 +1,7 @@
 //! Clicks: a cause confirmed or rejected, a fix tried and what became of it, steps ticked. One
 //! click, recorded, reversible; it feeds memory while the incident runs (R28).
 
-use super::duty::{Duty, attempt_key, incident_of, scope_of};
+use super::duty::{Duty, Posted, attempt_key, incident_of, scope_of};
 use super::queue::{Job, JobError};
 use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
 use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
@@ -12,6 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 
 /// How long after *Trying this fix* its outcome is asked for, once.
 const ASK_AFTER: SignedDuration = SignedDuration::from_mins(15);
+/// Two people who press the same button within this time agree.
+const AT_ONCE: SignedDuration = SignedDuration::from_secs(3);
 
 /// A button about a cause or a fix.
 pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> {
@@ -53,7 +55,7 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
     };
     let refuted = match action {
         Action::CauseConfirmed(_) | Action::NotIt(_) => {
-            judge(duty, &incident, &action, &hypothesis.title, &work.by).await?;
+            judge(duty, &incident, &action, &hypothesis.title, &work).await?;
             None
         }
         _ => attempt(duty, &incident, &action, card, &hypothesis.fix, &work).await?,
@@ -71,6 +73,7 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
         &[Slot::Analysis, Slot::Checklist, Slot::Headline],
     )
     .await?;
+    settle_question(duty, &incident, card).await?;
     if let Some(seq) = refuted {
         // R27: what failed is told, and the next analysis knows it.
         let again = Work::Reanalyze(Reanalyze {
@@ -124,21 +127,22 @@ async fn judge(
     incident: &Incident,
     action: &Action,
     cause: &str,
-    by: &str,
+    work: &Click,
 ) -> Result<(), StoreError> {
+    let by = work.by.as_str();
     let scope = scope_of(incident);
     let id = incident.id();
     let now = Timestamp::now();
     let history = duty.store.history(&scope, id).await?;
-    let stands = history
-        .iter()
-        .rev()
-        .find(|event| {
-            event.what.starts_with("cause_")
-                && event.detail.get("cause").and_then(|of| of.as_str()) == Some(cause)
-        })
-        .map(|event| event.what.as_str());
-    match (action, stands) {
+    let stands = history.iter().rev().find(|event| {
+        event.what.starts_with("cause_")
+            && event.detail.get("cause").and_then(|of| of.as_str()) == Some(cause)
+    });
+    let agrees = stands.is_some_and(|event| at_once(work, &event.by, event.at));
+    match (action, stands.map(|event| event.what.as_str())) {
+        (Action::CauseConfirmed(_), Some("cause_confirmed"))
+        | (Action::NotIt(_), Some("cause_rejected"))
+            if agrees => {}
         (Action::CauseConfirmed(_), Some("cause_confirmed"))
         | (Action::NotIt(_), Some("cause_rejected")) => {
             duty.store
@@ -153,6 +157,12 @@ async fn judge(
         }
     }
     Ok(())
+}
+
+/// Whether somebody pressed the same as another person did a moment ago: they could not see it yet,
+/// so they agree and take nothing back.
+fn at_once(work: &Click, by: &str, at: Timestamp) -> bool {
+    work.by != by && work.reply.created_ms < at.as_millisecond() + AT_ONCE.as_secs() * 1000
 }
 
 /// A fix is tried, or its outcome is said; the same click again takes it back. Gives the number of
@@ -181,6 +191,9 @@ async fn attempt(
     let wanted = outcome_of(action).unwrap_or(Outcome::Unknown);
     let (seq, stands) = match known {
         Some(attempt) if !attempt.withdrawn && attempt.fix.outcome == wanted => {
+            if at_once(work, &attempt.fix.by, attempt.fix.at.unwrap_or(now)) {
+                return Ok(None);
+            }
             duty.store
                 .withdraw_attempt(&scope, id, attempt.seq, &work.by, now)
                 .await?;
@@ -233,6 +246,44 @@ async fn attempt(
             .await?;
     }
     Ok((stands.standing() == Standing::Refuted).then_some(seq))
+}
+
+/// The question how a fix went, where it was asked: answered, it says the answer and asks no more;
+/// taken back, it asks again.
+async fn settle_question(duty: &Duty, incident: &Incident, card: CardRef) -> Result<(), JobError> {
+    let scope = scope_of(incident);
+    let key = attempt_key(card.analysis, usize::from(card.hypothesis));
+    let slot = format!("ask/{key}");
+    let posts = duty.store.posts_of(&scope, incident.id()).await?;
+    let asked = posts
+        .iter()
+        .find(|known| known.slot == slot || known.slot == format!("{slot}/channel"))
+        .and_then(|known| {
+            Some(Posted {
+                channel: known.channel.parse().ok()?,
+                message: known.message.as_deref()?.parse().ok()?,
+            })
+        });
+    let Some(asked) = asked else { return Ok(()) };
+    let attempts = duty.store.attempts(&scope, incident.id()).await?;
+    let Some(attempt) = attempts.iter().find(|attempt| attempt.key == key) else {
+        return Ok(());
+    };
+    let post = if attempt.withdrawn || attempt.fix.outcome == Outcome::Unknown {
+        present::how_did_it_go(card, &attempt.fix.by, &attempt.fix.fix, incident.locale)
+    } else {
+        present::it_went(
+            attempt.fix.outcome,
+            &attempt.fix.by,
+            attempt.fix.at.unwrap_or_else(Timestamp::now),
+            &attempt.fix.fix,
+            incident.locale,
+        )
+    };
+    if let Err(error) = duty.edit(asked, &post).await {
+        tracing::warn!(reason = error.reason(), "a question can't be edited");
+    }
+    Ok(())
 }
 
 /// How a tried fix went is asked once, where nobody has said it.

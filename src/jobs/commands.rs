@@ -376,7 +376,12 @@ async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Optio
         .and_then(|stored| Some((stored, duty.shown(stored)?)));
     let Some((stored, analysis)) = shown else {
         // Imported records were never analysed here.
-        return Ok(present::past_incident(&incident.past, None, who.locale, now));
+        return Ok(present::past_incident(
+            &incident.past,
+            None,
+            who.locale,
+            now,
+        ));
     };
     let mut view = duty.view(&incident, stored, &analysis, now).await?;
     view.locale = who.locale;
@@ -544,7 +549,10 @@ async fn service_set(duty: &Duty, who: &Person, place: &Place, options: &Options
         service.environments_apart = apart;
     }
     match duty.store.set_service(&guild, &service).await {
-        Ok(()) => Ok(present::private(say::recorded(who.locale))),
+        Ok(()) => Ok(present::private(&say::service_stored(
+            who.locale,
+            &present::escape::inline(&service.name),
+        ))),
         Err(StoreError::Invalid(_) | StoreError::Conflict(_)) => {
             Err(Trouble::BadServiceName.into())
         }
@@ -562,7 +570,11 @@ async fn service_alias(duty: &Duty, who: &Person, place: &Place, options: &Optio
         .ok_or(Trouble::BadServiceName)?
         .to_owned();
     match duty.store.add_alias(&guild, &canonical, &alias).await {
-        Ok(()) => Ok(present::private(say::recorded(who.locale))),
+        Ok(()) => Ok(present::private(&say::alias_stored(
+            who.locale,
+            &present::escape::inline(&alias),
+            &present::escape::inline(&canonical),
+        ))),
         Err(StoreError::Invalid(_) | StoreError::Conflict(_)) => {
             Err(Trouble::BadServiceName.into())
         }

@@ -8,17 +8,20 @@ use crate::discord::{self, DiscordError, Reply, Rest};
 use crate::incident::{IncidentId, Locale, Outcome, Registry};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, By, CauseState, FixState, Post, View};
+use crate::response::triage;
 use crate::store::{Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
 use crate::validation::{self, Analysis};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// How long a job waits for the acknowledgement of the interaction that started it.
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(4);
+/// Interactions that are remembered; a resumed session replays far fewer.
+const REMEMBERED: usize = 1024;
 /// Own messages that are looked through for a post whose id was lost.
 const RECENT: usize = 50;
 
@@ -43,15 +46,32 @@ pub struct Duty {
     pub provisional_after: Duration,
 }
 
-/// Acknowledgements that are under way: a job does not answer an interaction before them.
+/// Acknowledgements that are under way: a job does not answer an interaction before them. And the
+/// interactions that came lately, so that one that comes twice is answered once.
 #[derive(Default)]
-pub struct Acknowledgements(Mutex<HashMap<u64, watch::Receiver<bool>>>);
+pub struct Acknowledgements {
+    under_way: Mutex<HashMap<u64, watch::Receiver<bool>>>,
+    lately: Mutex<VecDeque<u64>>,
+}
 
 impl Acknowledgements {
+    /// Whether this process sees the interaction for the first time, as far as it remembers.
+    pub fn first(&self, interaction: u64) -> bool {
+        let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
+        if lately.contains(&interaction) {
+            return false;
+        }
+        if lately.len() == REMEMBERED {
+            lately.pop_front();
+        }
+        lately.push_back(interaction);
+        true
+    }
+
     /// An acknowledgement begins; dropping the sender ends it, whatever became of it.
     pub fn begin(&self, interaction: u64) -> Pending<'_> {
         let (sender, receiver) = watch::channel(false);
-        self.0
+        self.under_way
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(interaction, receiver);
@@ -65,7 +85,7 @@ impl Acknowledgements {
     /// Waits until the acknowledgement is over, if one is under way.
     pub async fn wait(&self, interaction: u64) {
         let waiting = self
-            .0
+            .under_way
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get(&interaction)
@@ -89,7 +109,7 @@ impl Drop for Pending<'_> {
     fn drop(&mut self) {
         self.sender.send_replace(true);
         self.all
-            .0
+            .under_way
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&self.interaction);
@@ -98,7 +118,9 @@ impl Drop for Pending<'_> {
 
 /// One turn at a time for each incident.
 #[derive(Default)]
-pub struct Turns(Mutex<HashMap<(u64, u32), Arc<tokio::sync::Mutex<()>>>>);
+pub struct Turns(Mutex<HashMap<(u64, u32), Turn>>);
+
+type Turn = Arc<tokio::sync::Mutex<()>>;
 
 impl Turns {
     /// Waits for the incident's turn and holds it.
@@ -161,10 +183,10 @@ impl Duty {
     ) -> Result<(Scope, Option<Incident>), StoreError> {
         let guild = place.guild.to_string();
         let channel = place.channel.to_string();
-        if place.thread || !place.known {
-            if let Some(incident) = self.store.by_thread(&guild, &channel).await? {
-                return Ok((Scope::new(guild, incident.channel.clone()), Some(incident)));
-            }
+        if (place.thread || !place.known)
+            && let Some(incident) = self.store.by_thread(&guild, &channel).await?
+        {
+            return Ok((Scope::new(guild, incident.channel.clone()), Some(incident)));
         }
         let seen_from = match place.parent {
             // A public thread of a channel sees what the channel sees.
@@ -222,6 +244,14 @@ impl Duty {
         view.lead.clone_from(&incident.lead);
         view.started_at = incident.past.started_at;
         view.cause_confirmed = incident.past.cause_confirmed;
+        if view.severity.is_grave() {
+            let said = triage::Said {
+                service: stored.case.service.clone(),
+                severity: stored.case.severity,
+            };
+            let read = triage::triage(&stored.case.report, &stored.case.registry, &said);
+            view.change_before_impact = read.change_before.is_some();
+        }
         view.notes = incident
             .report
             .iter()
@@ -304,6 +334,7 @@ impl Duty {
     /// Those of the database.
     pub async fn is_touched(&self, incident: &Incident, seq: u32) -> Result<bool, StoreError> {
         let (scope, id) = (scope_of(incident), incident.id());
+        let begun = self.store.analysis(&scope, id, seq).await?.created_at;
         let prefix = format!("{seq}/");
         let tried = self
             .store
@@ -317,7 +348,7 @@ impl Duty {
             .history(&scope, id)
             .await?
             .iter()
-            .any(|event| event.what.starts_with("cause_"));
+            .any(|event| event.what.starts_with("cause_") && event.at >= begun);
         Ok(tried || ticked || judged)
     }
 
@@ -358,7 +389,16 @@ impl Duty {
             fields.insert("nonce".into(), nonce.into());
             fields.insert("enforce_nonce".into(), true.into());
         }
-        let message = self.rest.post(channel, &payload, files(post)).await?;
+        let sent = match self.rest.post(channel, &payload, files(post)).await {
+            Err(DiscordError::MissingPermission(_)) if !post.files.is_empty() => {
+                tracing::warn!(slot, "posted without its files: they may not be attached");
+                self.rest
+                    .post(channel, &without_files(&payload, incident.locale), vec![])
+                    .await
+            }
+            sent => sent,
+        };
+        let message = sent?;
         self.store.posted(&key, &message.to_string()).await?;
         Ok(Posted { channel, message })
     }
@@ -431,8 +471,8 @@ impl Duty {
         }
         let locale = incident.locale;
         let said = present::notice(&say::trouble(locale, &trouble, None));
-        let slot_of_notice = format!("notice/{slot}");
-        self.post_once(incident, analysis, &slot_of_notice, parent, &said)
+        // Once for all that is posted there instead.
+        self.post_once(incident, analysis, "notice", parent, &said)
             .await?;
         self.post_once(incident, analysis, &format!("{slot}/channel"), parent, post)
             .await
@@ -449,6 +489,19 @@ impl Duty {
             .edit(posted.channel, posted.message, &post.edit(), files(post))
             .await;
         match edited {
+            Err(DiscordError::MissingPermission(_)) if !post.files.is_empty() => {
+                let mut payload = post.edit();
+                if let Some(fields) = payload.as_object_mut() {
+                    fields.insert("attachments".into(), serde_json::json!([]));
+                    // What the post said of it when it was new goes on standing there.
+                    if fields.get("content").and_then(|text| text.as_str()) == Some("") {
+                        fields.remove("content");
+                    }
+                }
+                self.rest
+                    .edit(posted.channel, posted.message, &payload, Vec::new())
+                    .await
+            }
             Err(DiscordError::Archived) => {
                 self.rest.unarchive(posted.channel).await?;
                 self.rest
@@ -484,14 +537,21 @@ impl Duty {
                 present::Slot::Headline => (Some(present::headline(&analysis, &view)), 0),
                 present::Slot::Analysis => (Some(present::cards(&analysis, &view)), seq),
                 present::Slot::Checklist => (Some(present::checklist(&analysis, &view)), seq),
+                // Its text stays as it was, in whichever audience: only its buttons go off.
+                present::Slot::Update if view.superseded_by.is_some() => {
+                    (Some(present::frozen_update(&view)), seq)
+                }
                 present::Slot::Update => (present::update_post(&analysis, &view), seq),
                 present::Slot::Reply | present::Slot::Private => (None, seq),
             };
             let word = slot.word();
-            let known = posts.iter().find(|known| {
-                known.analysis == seq
-                    && (known.slot == word || known.slot == format!("{word}/channel"))
-            });
+            // What was posted in the channel instead stands for what the thread no longer takes.
+            let of = |slot: &str| {
+                posts
+                    .iter()
+                    .find(|known| known.analysis == seq && known.slot == slot)
+            };
+            let known = of(&format!("{word}/channel")).or_else(|| of(word));
             let posted = known.and_then(|known| {
                 Some(Posted {
                     channel: known.channel.parse().ok()?,
@@ -611,6 +671,25 @@ pub fn files(post: &Post) -> Vec<discord::File> {
         .iter()
         .map(|file| (file.name.clone(), file.text.clone().into_bytes()))
         .collect()
+}
+
+/// The payload for a place where files may not be attached, which it says.
+fn without_files(payload: &serde_json::Value, locale: Locale) -> serde_json::Value {
+    let mut payload = payload.clone();
+    if let Some(fields) = payload.as_object_mut() {
+        fields.insert("attachments".into(), serde_json::json!([]));
+        let missing = Trouble::MissingPermission("Attach Files".to_owned());
+        let sentence = say::trouble(locale, &missing, None);
+        let content = match fields.get("content").and_then(|text| text.as_str()) {
+            None | Some("") => sentence,
+            Some(text) => format!("{text}\n{sentence}"),
+        };
+        // A text that is as long as it may be stays as it is.
+        if content.encode_utf16().count() <= 2_000 {
+            fields.insert("content".into(), content.into());
+        }
+    }
+    payload
 }
 
 /// At most 25 characters, the same for the same key.

@@ -45,6 +45,13 @@ enum Acknowledge {
 pub async fn take(duty: &Duty, incoming: Incoming) {
     let kind = incoming.kind();
     tracing::debug!(kind, "event");
+    if let Some(reply) = incoming.reply()
+        && !duty.acknowledgements.first(reply.interaction)
+    {
+        // A resumed session replays what it is not sure was heard; it is being answered.
+        tracing::debug!(kind, "an interaction that came twice");
+        return;
+    }
     match incoming {
         Incoming::Slash {
             reply,
@@ -157,6 +164,11 @@ async fn slash(
                 .redact_text(options.text("question").unwrap_or_default());
             if question.trim().is_empty() {
                 refuse(duty, &reply, &Trouble::EmptyReport, who.locale).await;
+                return;
+            }
+            if place.known && !place.thread {
+                // An incident has its own thread; no look is needed to know that this is none.
+                refuse(duty, &reply, &Trouble::NoIncidentHere, who.locale).await;
                 return;
             }
             let work = Work::FollowUp(FollowUp {
@@ -272,10 +284,11 @@ async fn analyze(
     severity: Option<Severity>,
     files: Vec<FileRef>,
 ) {
+    // The cards are embeds: without them nothing could be shown.
     let needs: &[Need] = if place.thread {
-        &[Need::PostInThread]
+        &[Need::PostInThread, Need::Embed]
     } else {
-        &[Need::Post]
+        &[Need::Post, Need::Embed]
     };
     if let Some(missing) = bot_may.missing(needs).first() {
         refuse(
@@ -588,6 +601,7 @@ async fn said(
         text: text.clone(),
         files: message.files.clone(),
         at_ms: message.at_ms,
+        asks,
     });
     let mut committed = Ok(());
     if incident.is_some() {
@@ -656,7 +670,7 @@ fn without_mention(text: &str) -> String {
 }
 
 /// Whether a message asks something.
-fn is_question(text: &str) -> bool {
+pub(super) fn is_question(text: &str) -> bool {
     let trimmed = text.trim_end_matches(|c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '）' | '”')
     });

@@ -34,16 +34,13 @@ impl Limiter {
     /// Counts one analysis; `Some` seconds until the model may be asked again where a limit is
     /// reached.
     pub fn analysis(&self, guild: u64, person: u64) -> Option<u64> {
-        let checked = [
-            self.person.check_key(&(guild, person)).err(),
-            self.guild.check_key(&guild).err(),
-            self.model.check_key(&guild).err(),
-        ];
-        checked
-            .into_iter()
-            .flatten()
+        // One after the other: what a person asks over their limit is not counted for the guild.
+        self.person
+            .check_key(&(guild, person))
+            .and_then(|()| self.guild.check_key(&guild))
+            .and_then(|()| self.model.check_key(&guild))
+            .err()
             .map(|over| self.seconds(&over))
-            .max()
     }
 
     /// Counts one question to the model.

@@ -2,6 +2,7 @@
 //! an incident is resolved with what memory keeps of it.
 
 use super::duty::{Duty, incident_of, scope_of};
+use super::intake::is_question;
 use super::queue::JobError;
 use super::respond::{Models, Reported};
 use super::work::{Evidence, FollowUp, Resolve};
@@ -115,7 +116,8 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
     Ok(())
 }
 
-/// All that one person asked in one go; `None` where a later message of it is still to come.
+/// All that one person wrote in one go; `None` where a later message of it asks: the last question
+/// answers for all.
 fn burst(incident: &Incident, work: &FollowUp) -> Option<String> {
     let Some(report) = &incident.report else {
         return Some(work.question.clone());
@@ -130,12 +132,6 @@ fn burst(incident: &Incident, work: &FollowUp) -> Option<String> {
         .iter()
         .filter(|message| message.author == work.by)
         .collect();
-    if mine
-        .iter()
-        .any(|message| message.at > at && within(at, message.at))
-    {
-        return None;
-    }
     let mut parts: Vec<&str> = Vec::new();
     let mut edge = at;
     for message in mine.iter().rev().filter(|message| message.at <= at) {
@@ -146,6 +142,17 @@ fn burst(incident: &Incident, work: &FollowUp) -> Option<String> {
         parts.push(&message.text);
     }
     parts.reverse();
+    edge = at;
+    for message in mine.iter().filter(|message| message.at > at) {
+        if !within(message.at, edge) {
+            break;
+        }
+        if message.asks {
+            return None;
+        }
+        edge = message.at;
+        parts.push(&message.text);
+    }
     let joined = parts.join("\n");
     Some(if joined.trim().is_empty() {
         work.question.clone()
@@ -224,7 +231,9 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
         author: work.by.clone(),
         text: work.text.clone(),
         at,
+        asks: work.asks,
     };
+    let only_asks = work.files.is_empty() && is_question(&work.text);
     if !message.text.trim().is_empty() && !report.thread.contains(&message) {
         report.thread.push(message);
         report.thread.sort_by_key(|message| message.at);
@@ -240,6 +249,10 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
             &[Change::Report(Box::new(report))],
         )
         .await?;
+    if only_asks {
+        // It is answered; as a question it is no news of the incident.
+        return Ok(());
+    }
     offer_reanalysis(duty, &scope, incident.id()).await?;
     match duty
         .rest
@@ -258,12 +271,19 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
 }
 
 /// Offers a new run with what was written since the last one; one message, edited in place.
-async fn offer_reanalysis(duty: &Duty, scope: &Scope, id: IncidentId) -> Result<(), JobError> {
+pub(super) async fn offer_reanalysis(
+    duty: &Duty,
+    scope: &Scope,
+    id: IncidentId,
+) -> Result<(), JobError> {
     let incident = duty.store.incident(scope, id).await?;
     let Some(stored) = duty.store.latest_analysis(scope, id).await? else {
         return Ok(());
     };
-    let told = |report: &Report| report.thread.len() + report.attachments.len();
+    let told = |report: &Report| {
+        let said = report.thread.iter();
+        said.filter(|message| !is_question(&message.text)).count() + report.attachments.len()
+    };
     let now = incident.report.as_ref().map_or(0, told);
     let new = now.saturating_sub(told(&stored.case.report));
     if new > 0 && stored.proposal.is_some() {

@@ -109,6 +109,9 @@ pub struct Evidence {
     pub files: Vec<FileRef>,
     /// When it was written, unix milliseconds.
     pub at_ms: i64,
+    /// It is put to the bot as a question too.
+    #[serde(default)]
+    pub asks: bool,
 }
 
 /// A click.

@@ -53,7 +53,7 @@ pub struct Query<'a> {
     pub registry: &'a Registry,
     /// The incident at hand: never recalled.
     pub own: Option<IncidentId>,
-    /// At most so many by their words, 30 more by their service; 0 means [`DEFAULT_LIMIT`].
+    /// At most so many by their words, 30 more by their service; 0 means 100.
     pub limit: u32,
 }
 

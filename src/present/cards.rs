@@ -207,6 +207,9 @@ pub(super) fn heading(analysis: &Analysis, view: &View, ink: &Ink) -> Vec<String
     if let Some(by) = view.superseded_by {
         lines.push(ink.bold(&say::superseded(locale, by)));
     }
+    if !view.status.is_open() {
+        lines.push(ink.bold(say::status(locale, view.status)));
+    }
     let mut first = Vec::new();
     if view.analysis > 1 {
         first.push(ink.bold(&say::analysis_number(locale, view.analysis)));

@@ -6,7 +6,7 @@ use super::ink::Ink;
 use super::payload::{Button, CONTENT, Choice, EMBED_DESCRIPTION, Embed, Message, Row, Style};
 use super::say::{self, Trouble};
 use super::{Post, Slot};
-use crate::incident::{IncidentId, Locale, PastIncident, Service, Severity, Status};
+use crate::incident::{IncidentId, Locale, Outcome, PastIncident, Service, Severity, Status};
 use jiff::Timestamp;
 
 const COLOR: u32 = 0x4F_8F_F7;
@@ -227,6 +227,13 @@ pub fn how_did_it_go(card: CardRef, who: &str, fix: &str, locale: Locale) -> Pos
         ..Message::default()
     };
     message.post(Slot::Reply)
+}
+
+/// What became of a tried fix, in place of the question.
+pub fn it_went(outcome: Outcome, who: &str, at: Timestamp, fix: &str, locale: Locale) -> Post {
+    let ink = Ink::discord(locale, at);
+    let said = say::outcome_by(locale, outcome, &ink.text(who, 60), &ink.clock(at));
+    notice(&say::pair(locale, &said, &ink.text(fix, 300)))
 }
 
 /// Asked once, a day after the resolution.

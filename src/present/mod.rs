@@ -40,14 +40,14 @@ pub use checklist::checklist;
 pub use custom_id::{Action, CardRef};
 pub use headline::{headline, incident_show, working};
 pub use lists::{
-    IncidentRow, error, help, how_did_it_go, incident_list, memory_list, notice, offer_reanalysis,
-    private, service_list, still_fixed,
+    IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
+    offer_reanalysis, private, service_list, still_fixed,
 };
 pub use modals::{Prefill, analyze_modal, resolve_modal};
 pub use past::past_incident;
 pub use progress::{Precedent, Precedents, Progress, progress};
 pub use text::text;
-pub use update::{update_post, update_text};
+pub use update::{frozen_update, update_post, update_text};
 
 pub use why::{Spent, Timing, why};
 pub use wire::wire;

@@ -34,6 +34,20 @@ pub fn update_post(analysis: &Analysis, view: &View) -> Option<Post> {
     Some(message.post(Slot::Update))
 }
 
+/// The buttons alone of an update that a later analysis replaced, switched off. Its text is left as
+/// it was: whoever is copying it finds the same words, for the same audience.
+pub fn frozen_update(view: &View) -> Post {
+    let message = Message {
+        rows: rows(view),
+        ..Message::default()
+    };
+    let mut post = message.post(Slot::Update);
+    if let Some(fields) = post.payload.as_object_mut() {
+        fields.retain(|key, _| matches!(key.as_str(), "components" | "allowed_mentions"));
+    }
+    post
+}
+
 fn rows(view: &View) -> Vec<Row> {
     let Some(incident) = view.incident else {
         return Vec::new();
@@ -48,7 +62,7 @@ fn rows(view: &View) -> Vec<Row> {
                 analysis,
                 audience,
             };
-            let shown = audience == view.audience;
+            let shown = audience == view.audience && !off;
             let style = if shown {
                 Style::Primary
             } else {

@@ -208,10 +208,25 @@ fn causes_here(memory: &Memory) -> Vec<Group<'_>> {
         if cause.is_empty() {
             continue;
         }
-        match groups
-            .iter_mut()
-            .find(|group| sameness::same(group.cause, cause))
-        {
+        // Causes in slightly other words that the very same fix cured are one card, not three.
+        let is_one = |group: &&mut Group<'_>| {
+            let cured_alike = || {
+                let fix = recalled.incident.fix();
+                fix.is_some_and(|fix| {
+                    group
+                        .members
+                        .iter()
+                        .filter_map(|member| member.incident.fix())
+                        .any(|known| sameness::same(known, fix))
+                })
+            };
+            match sameness::likeness(group.cause, cause) {
+                sameness::Likeness::Same => true,
+                sameness::Likeness::Near => cured_alike(),
+                sameness::Likeness::Different => false,
+            }
+        };
+        match groups.iter_mut().find(is_one) {
             Some(group) => group.members.push(recalled),
             None => groups.push(Group {
                 cause,
@@ -285,10 +300,11 @@ fn verify_past(
 }
 
 fn with_first_check(sentence: String, locale: Locale, class_checks: &[Check]) -> String {
+    let sentence = sentence.trim_end_matches(['.', '。', ' ']);
     match (class_checks.first(), locale) {
         (Some(check), Locale::En) => format!("{sentence}. Start here: {}", check.step),
         (Some(check), Locale::Zh) => format!("{sentence}。可先{}", check.step),
-        (None, _) => sentence,
+        (None, _) => sentence.to_owned(),
     }
 }
 
@@ -2007,6 +2023,7 @@ mod tests {
             author: "bob".into(),
             text: "is the disk full?".into(),
             at: Timestamp::UNIX_EPOCH,
+            asks: true,
         });
         assert_eq!(
             answer("is the disk full?", &asked, &empty, Locale::En),

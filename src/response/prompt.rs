@@ -1593,6 +1593,7 @@ mod tests {
             author: "alice".into(),
             text: text.into(),
             at: at("2026-11-30T02:50:00Z"),
+            asks: false,
         }
     }
 

@@ -28,17 +28,38 @@ pub fn answer(case: &Case, proposed: &ProposedAnswer, engine: Engine) -> Answer 
     let mut evidence: Vec<String> = Vec::new();
     for (index, quote) in proposed.evidence.iter().enumerate().take(MOST_QUOTES) {
         let cleaned = text::clean(quote, text::SENTENCE);
-        if context.quotable.find(quote).is_some() && !cleaned.is_empty() && !evidence.contains(&cleaned) {
+        if context.quotable.find(quote).is_some()
+            && !cleaned.is_empty()
+            && !evidence.contains(&cleaned)
+        {
             evidence.push(cleaned);
         } else {
             log.note("R3", format!("evidence[{index}]"), quote, "");
         }
     }
     if proposed.evidence.len() > MOST_QUOTES {
-        log.note("R3", "evidence", format!("{} more quotes", proposed.evidence.len() - MOST_QUOTES), "");
+        log.note(
+            "R3",
+            "evidence",
+            format!("{} more quotes", proposed.evidence.len() - MOST_QUOTES),
+            "",
+        );
     }
-    let text = context.claim(&proposed.answer, text::ANSWER, &direct, Place::Body, "answer", &mut log);
-    let mut next_steps = steps::checked(&context, &proposed.next_steps, &direct, "next_steps", &mut log);
+    let text = context.claim(
+        &proposed.answer,
+        text::ANSWER,
+        &direct,
+        Place::Body,
+        "answer",
+        &mut log,
+    );
+    let mut next_steps = steps::checked(
+        &context,
+        &proposed.next_steps,
+        &direct,
+        "next_steps",
+        &mut log,
+    );
     let (kept, _) = steps::without_failed(&context, std::mem::take(&mut next_steps), &mut log);
     next_steps = kept;
     next_steps.sort_by_key(|step| step.risk);

@@ -28,8 +28,16 @@ pub(super) struct Context<'c> {
 
 impl<'c> Context<'c> {
     pub fn new(case: &'c Case) -> Self {
-        let direct: Vec<&PastIncident> = case.memory.direct().map(|recalled| &recalled.incident).collect();
-        let analogies: Vec<&PastIncident> = case.memory.analogies().map(|recalled| &recalled.incident).collect();
+        let direct: Vec<&PastIncident> = case
+            .memory
+            .direct()
+            .map(|recalled| &recalled.incident)
+            .collect();
+        let analogies: Vec<&PastIncident> = case
+            .memory
+            .analogies()
+            .map(|recalled| &recalled.incident)
+            .collect();
         let report_text = case.report.all_text();
         let not_in_evidence = match case.locale {
             Locale::En => "(not in evidence)",
@@ -39,27 +47,53 @@ impl<'c> Context<'c> {
             episodes: episodes::episodes(&direct),
             quotable: Quotable::new(&case.report),
             clauses: Clauses::new(&case.report),
-            own_fixes: case.attempts.iter().map(|attempt| Phrase::new(&attempt.fix)).collect(),
+            own_fixes: case
+                .attempts
+                .iter()
+                .map(|attempt| Phrase::new(&attempt.fix))
+                .collect(),
             nameable: Nameable::new(&case.memory, &report_text, case.incident),
-            grounds: Grounds::new(&report_text, case.service.as_deref(), &direct, &analogies, not_in_evidence),
+            grounds: Grounds::new(
+                &report_text,
+                case.service.as_deref(),
+                &direct,
+                &analogies,
+                not_in_evidence,
+            ),
             case,
         }
     }
 
     /// A claim as it may be said, with every change noted: cleaned (R21), without a certainty of the
     /// model's own (R12), without unknown ids (R1), grounded (R6, R20).
-    pub fn claim(&self, said: &str, most: usize, cited: &[IncidentId], place: Place, at: &str, log: &mut Log) -> String {
+    pub fn claim(
+        &self,
+        said: &str,
+        most: usize,
+        cited: &[IncidentId],
+        place: Place,
+        at: &str,
+        log: &mut Log,
+    ) -> String {
         let cleaned = match place {
             Place::Title | Place::Command => text::clean_line(said, most),
             _ => text::clean(said, most),
         };
         log.note("R21", at, visible_form(said), visible_form(&cleaned));
-        let modest = if place == Place::Command { cleaned.clone() } else { without_certainty(&cleaned) };
+        let modest = if place == Place::Command {
+            cleaned.clone()
+        } else {
+            without_certainty(&cleaned)
+        };
         log.note("R12", at, &cleaned, &modest);
         let known = self.nameable.strike(&modest, matches!(place, Place::Title));
         log.note("R1", at, &modest, &known);
         // A command without one of its words is another command.
-        let known = if place == Place::Command && known != modest { String::new() } else { known };
+        let known = if place == Place::Command && known != modest {
+            String::new()
+        } else {
+            known
+        };
         let Grounded { text, rules } = self.grounds.check(&known, cited, place);
         for rule in rules {
             log.note(rule, at, &known, &text);
@@ -69,7 +103,9 @@ impl<'c> Context<'c> {
 
     /// A stored fix or cause as it may be shown here (R20's placeholders).
     pub fn stored(&self, said: &str, of: IncidentId) -> String {
-        self.grounds.check(&text::clean(said, text::PARAGRAPH), &[of], Place::Body).text
+        self.grounds
+            .check(&text::clean(said, text::PARAGRAPH), &[of], Place::Body)
+            .text
     }
 }
 
@@ -100,7 +136,10 @@ fn without_certainty(said: &str) -> String {
     }
     let chars: Vec<char> = pattern.replace_all(&narrow, " ").chars().collect();
     let text = text::tidy(&chars);
-    text.replace(" 。", "。").replace(" .", ".").trim().to_owned()
+    text.replace(" 。", "。")
+        .replace(" .", ".")
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -116,10 +155,16 @@ mod tests {
             ("连接池耗尽（置信度９８％）", "连接池耗尽"),
             ("连接池耗尽，95%的把握", "连接池耗尽"),
             // Shares of something else stay.
-            ("about 12% of POST /v1/charges fail", "about 12% of POST /v1/charges fail"),
+            (
+                "about 12% of POST /v1/charges fail",
+                "about 12% of POST /v1/charges fail",
+            ),
             ("a 30 % chance cache", "a cache"),
             ("连接池使用率 30%", "连接池使用率 30%"),
-            ("confidence in the release fell", "confidence in the release fell"),
+            (
+                "confidence in the release fell",
+                "confidence in the release fell",
+            ),
         ] {
             assert_eq!(without_certainty(said), expected, "{said}");
         }

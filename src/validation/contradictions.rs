@@ -25,7 +25,14 @@ const NEARLY_FULL_FROM: f64 = 80.0;
 const THINGS: &[&[&str]] = &[
     &["thread pool", "worker pool", "threads", "线程池", "线程"],
     &["connection pool", "db pool", "pool", "hikaripool", "连接池"],
-    &["disk", "filesystem", "file system", "volume", "磁盘", "硬盘"],
+    &[
+        "disk",
+        "filesystem",
+        "file system",
+        "volume",
+        "磁盘",
+        "硬盘",
+    ],
     &["memory", "heap", "内存", "堆"],
     &["cpu"],
     &["queue", "队列"],
@@ -33,7 +40,18 @@ const THINGS: &[&[&str]] = &[
 
 /// It is used up, English: beginnings of words.
 const FULL: &[&str] = &[
-    "exhaust", "full", "saturat", "overload", "ran out", "run out", "runs out", "running out", "out of", "maxed", "depleted", "leak",
+    "exhaust",
+    "full",
+    "saturat",
+    "overload",
+    "ran out",
+    "run out",
+    "runs out",
+    "running out",
+    "out of",
+    "maxed",
+    "depleted",
+    "leak",
 ];
 
 /// It is used up, Chinese.
@@ -64,7 +82,8 @@ static BLAMES_A_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([0-9]{1,3}(?:\.[0-9]+)?)\s*(?:%|percent)").ok());
+static SHARE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"([0-9]{1,3}(?:\.[0-9]+)?)\s*(?:%|percent)").ok());
 
 /// A report cut into clauses, prepared once for all causes.
 pub(super) struct Clauses<'r>(Vec<Clause<'r>>);
@@ -99,12 +118,17 @@ impl<'r> Clauses<'r> {
 }
 
 fn is_used_up(folded: &str) -> bool {
-    let han = folded.replace("满足", "").replace("满意", "").replace("圆满", "");
+    let han = folded
+        .replace("满足", "")
+        .replace("满意", "")
+        .replace("圆满", "");
     HAN_FULL.iter().any(|word| han.contains(word))
         || FULL.iter().any(|word| {
             folded.match_indices(word).any(|(at, found)| {
                 let before = folded.get(..at).and_then(|head| head.chars().next_back());
-                let after = folded.get(at + found.len()..).and_then(|tail| tail.chars().next());
+                let after = folded
+                    .get(at + found.len()..)
+                    .and_then(|tail| tail.chars().next());
                 // `carefully`, `useful`, `full-text`, `fully`.
                 let ends = *word != "full" || !after.is_some_and(|c| c.is_alphabetic() || c == '-');
                 !before.is_some_and(char::is_alphanumeric) && ends
@@ -119,26 +143,41 @@ fn of_fullness<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Cla
     if !is_used_up(cause) || negates_more_than_stock(cause) {
         return None;
     }
-    let thing = THINGS.iter().find(|words| words.iter().any(|word| holds_word(cause, word)))?;
+    let thing = THINGS
+        .iter()
+        .find(|words| words.iter().any(|word| holds_word(cause, word)))?;
     let is_pool = thing.contains(&"pool");
     // What leaks fills up in the end: memory may have far to go, a pool has not.
-    if !is_pool && !is_used_up(&cause.replace("leak", " ").replace("泄漏", " ").replace("泄露", " ")) {
+    if !is_pool
+        && !is_used_up(
+            &cause
+                .replace("leak", " ")
+                .replace("泄漏", " ")
+                .replace("泄露", " "),
+        )
+    {
         return None;
     }
     let mut against = None;
     for clause in clauses {
         let folded = clause.folded.as_str();
-        if !thing.iter().any(|word| holds_word(folded, word)) || (is_pool && OTHER_POOLS.iter().any(|other| folded.contains(other))) {
+        if !thing.iter().any(|word| holds_word(folded, word))
+            || (is_pool && OTHER_POOLS.iter().any(|other| folded.contains(other)))
+        {
             continue;
         }
         match share(folded) {
-            Some(share) if share < NOT_FULL_BELOW && !negates(folded) && is_a_level(folded) => against = against.or(Some(clause)),
+            Some(share) if share < NOT_FULL_BELOW && !negates(folded) && is_a_level(folded) => {
+                against = against.or(Some(clause))
+            }
             Some(share) if share >= NEARLY_FULL_FROM => return None,
             Some(_) => {}
             // The report itself says that it is full, or plainly that it is not.
             None if is_used_up(folded) && !negates_more_than_stock(folded) => return None,
             None if is_used_up(folded) => against = against.or(Some(clause)),
-            None if WELL.iter().any(|word| holds_word(folded, word)) && !negates(folded) => against = against.or(Some(clause)),
+            None if WELL.iter().any(|word| holds_word(folded, word)) && !negates(folded) => {
+                against = against.or(Some(clause))
+            }
             None => {}
         }
     }
@@ -153,28 +192,61 @@ fn negates_more_than_stock(folded: &str) -> bool {
 /// A share of use, not a share of something else (an error rate, free space, a growth).
 fn is_a_level(folded: &str) -> bool {
     ![
-        "free", "fail", "error", "rose", "grew", "up by", "hit ratio", "hit rate", "left", "available", "requests", "剩余", "可用", "空闲",
-        "失败", "错误", "上涨", "下降", "命中",
+        "free",
+        "fail",
+        "error",
+        "rose",
+        "grew",
+        "up by",
+        "hit ratio",
+        "hit rate",
+        "left",
+        "available",
+        "requests",
+        "剩余",
+        "可用",
+        "空闲",
+        "失败",
+        "错误",
+        "上涨",
+        "下降",
+        "命中",
     ]
     .iter()
     .any(|word| folded.contains(word))
 }
 
 fn of_change<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clause<'r>> {
-    if !BLAMES_A_CHANGE.as_ref().is_some_and(|blames| blames.is_match(cause)) || negates(cause) {
+    if !BLAMES_A_CHANGE
+        .as_ref()
+        .is_some_and(|blames| blames.is_match(cause))
+        || negates(cause)
+    {
         return None;
     }
     let (change, name) = (CHANGE.as_ref()?, DEPLOYMENT_NAME.as_ref()?);
-    let about_change: Vec<&Clause<'r>> = clauses.iter().filter(|clause| change.is_match(&name.replace_all(&clause.folded, " "))).collect();
+    let about_change: Vec<&Clause<'r>> = clauses
+        .iter()
+        .filter(|clause| change.is_match(&name.replace_all(&clause.folded, " ")))
+        .collect();
     // A release that the report does speak of is not contradicted by the absence of another.
     match about_change.as_slice() {
-        [first, ..] if about_change.iter().all(|clause| negates(&clause.folded) || clause.folded.contains("unchanged")) => Some(first),
+        [first, ..]
+            if about_change
+                .iter()
+                .all(|clause| negates(&clause.folded) || clause.folded.contains("unchanged")) =>
+        {
+            Some(first)
+        }
         _ => None,
     }
 }
 
 fn share(folded: &str) -> Option<f64> {
-    let mut all = SHARE.as_ref()?.captures_iter(folded).filter_map(|c| c.get(1)?.as_str().parse::<f64>().ok());
+    let mut all = SHARE
+        .as_ref()?
+        .captures_iter(folded)
+        .filter_map(|c| c.get(1)?.as_str().parse::<f64>().ok());
     let first = all.next()?;
     // Two shares in one clause: which is the thing's is not certain.
     all.next().is_none().then_some(first)
@@ -182,9 +254,14 @@ fn share(folded: &str) -> Option<f64> {
 
 fn holds_word(folded: &str, word: &str) -> bool {
     folded.match_indices(word).any(|(start, found)| {
-        let before = folded.get(..start).and_then(|head| head.chars().next_back());
-        let after = folded.get(start + found.len()..).and_then(|tail| tail.chars().next());
-        !before.is_some_and(|c| c.is_ascii_alphanumeric()) && !after.is_some_and(|c| c.is_ascii_alphanumeric() && c != 's')
+        let before = folded
+            .get(..start)
+            .and_then(|head| head.chars().next_back());
+        let after = folded
+            .get(start + found.len()..)
+            .and_then(|tail| tail.chars().next());
+        !before.is_some_and(|c| c.is_ascii_alphanumeric())
+            && !after.is_some_and(|c| c.is_ascii_alphanumeric() && c != 's')
     })
 }
 
@@ -214,7 +291,9 @@ mod tests {
     use super::*;
 
     fn quote(cause: &str, report: &str) -> Option<String> {
-        Clauses::new(&Report::from_text(report)).against(cause).map(|found| found.quote)
+        Clauses::new(&Report::from_text(report))
+            .against(cause)
+            .map(|found| found.quote)
     }
 
     #[test]
@@ -222,18 +301,39 @@ mod tests {
         for (cause, report) in [
             ("Connection pool exhausted", "503s everywhere"),
             ("Connection pool exhausted", "pool at 97 %"),
-            ("Connection pool exhausted", "pool at 30 % on a, pool exhausted on b"),
-            ("Refund job holds JDBC connections open and exhausts the HikariPool", "Postgres looks bored, CPU 14%, 23 connections of 200"),
+            (
+                "Connection pool exhausted",
+                "pool at 30 % on a, pool exhausted on b",
+            ),
+            (
+                "Refund job holds JDBC connections open and exhausts the HikariPool",
+                "Postgres looks bored, CPU 14%, 23 connections of 200",
+            ),
             ("Disk full", "disk is 30 % free"),
             ("Gateway rate limit", "pool at 30 %"),
-            ("A bad release", "release 5.2.0 rolled out, nothing else deployed"),
-            ("Menu feature exhausts the heap", "average mu = 0.112, heap out of memory"),
+            (
+                "A bad release",
+                "release 5.2.0 rolled out, nothing else deployed",
+            ),
+            (
+                "Menu feature exhausts the heap",
+                "average mu = 0.112, heap out of memory",
+            ),
             ("The pool is spooled", "liverpool at 30 %"),
             ("A lock is released too late", "503s, no release today"),
-            ("The payments deployment is too small", "nothing deployed since yesterday"),
+            (
+                "The payments deployment is too small",
+                "nothing deployed since yesterday",
+            ),
             ("The carefully tuned pool leads to timeouts", "pool at 30 %"),
-            ("Cold cache exhausts memory of the vendor", "memory hit ratio 4%"),
-            ("Bad release of the client", "Release 3.9.2 rolled out at 18:05, nothing else deployed"),
+            (
+                "Cold cache exhausts memory of the vendor",
+                "memory hit ratio 4%",
+            ),
+            (
+                "Bad release of the client",
+                "Release 3.9.2 rolled out at 18:05, nothing else deployed",
+            ),
             ("内存不足", "内存剩余 30%"),
             ("连接池耗尽", "连接池已满"),
             ("Disk full", "the disk is fine on a, the disk is full on b"),
@@ -245,18 +345,54 @@ mod tests {
     #[test]
     fn r13_contradicted_by_the_report() {
         for (cause, report, expected) in [
-            ("DB connection pool exhausted", "upstream 429s, DB pool at 30 %, no deploy", "DB pool at 30 %"),
-            ("数据库连接池耗尽", "网关返回 429。数据库连接池使用率 30%。今天没有发布。", "数据库连接池使用率 30%"),
-            ("Bad deploy of payments-api", "503s. Nothing deployed since yesterday.", "Nothing deployed since yesterday"),
-            ("新版本发布引入的问题", "间歇性 503。今天没有发布。", "今天没有发布"),
-            ("Disk full on the primary", "disk usage is 41 %", "disk usage is 41 %"),
-            ("The connection pool is exhausted", "the pool is not exhausted, gateway answers 429", "the pool is not exhausted"),
+            (
+                "DB connection pool exhausted",
+                "upstream 429s, DB pool at 30 %, no deploy",
+                "DB pool at 30 %",
+            ),
+            (
+                "数据库连接池耗尽",
+                "网关返回 429。数据库连接池使用率 30%。今天没有发布。",
+                "数据库连接池使用率 30%",
+            ),
+            (
+                "Bad deploy of payments-api",
+                "503s. Nothing deployed since yesterday.",
+                "Nothing deployed since yesterday",
+            ),
+            (
+                "新版本发布引入的问题",
+                "间歇性 503。今天没有发布。",
+                "今天没有发布",
+            ),
+            (
+                "Disk full on the primary",
+                "disk usage is 41 %",
+                "disk usage is 41 %",
+            ),
+            (
+                "The connection pool is exhausted",
+                "the pool is not exhausted, gateway answers 429",
+                "the pool is not exhausted",
+            ),
             ("连接池耗尽", "连接池未满，网关返回 429", "连接池未满"),
             ("内存不足", "内存使用率 35%", "内存使用率 35%"),
-            ("The thread pool ran out of threads", "thread pool looks normal", "thread pool looks normal"),
-            ("Faulty release of the gateway", "deployment payments-api has 8 replicas, no deploy today", " no deploy today"),
+            (
+                "The thread pool ran out of threads",
+                "thread pool looks normal",
+                "thread pool looks normal",
+            ),
+            (
+                "Faulty release of the gateway",
+                "deployment payments-api has 8 replicas, no deploy today",
+                " no deploy today",
+            ),
         ] {
-            assert_eq!(quote(cause, report).as_deref(), Some(expected.trim()), "{cause} / {report}");
+            assert_eq!(
+                quote(cause, report).as_deref(),
+                Some(expected.trim()),
+                "{cause} / {report}"
+            );
         }
     }
 }

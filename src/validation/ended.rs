@@ -76,7 +76,12 @@ mod tests {
             "Charges fail"
         );
         assert_eq!(
-            without_claims(said.clone(), "the 503s are resolved now", "summary", &mut log),
+            without_claims(
+                said.clone(),
+                "the 503s are resolved now",
+                "summary",
+                &mut log
+            ),
             said
         );
     }

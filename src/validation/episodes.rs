@@ -35,9 +35,17 @@ impl Episode {
         let phrases = incidents
             .iter()
             .map(|incident| Phrases {
-                fixes: incident.attempts.iter().map(|attempt| Phrase::new(&attempt.fix)).collect(),
+                fixes: incident
+                    .attempts
+                    .iter()
+                    .map(|attempt| Phrase::new(&attempt.fix))
+                    .collect(),
                 cause: Phrase::new(&incident.root_cause),
-                ruled_out: incident.ruled_out.iter().map(|cause| Phrase::new(cause)).collect(),
+                ruled_out: incident
+                    .ruled_out
+                    .iter()
+                    .map(|cause| Phrase::new(cause))
+                    .collect(),
             })
             .collect();
         Self { incidents, phrases }
@@ -63,18 +71,31 @@ impl Episode {
     }
 
     /// Attempts of this fix or a near-same one, in order of time.
-    fn attempts_of<'a>(&'a self, fix: &'a Phrase) -> impl DoubleEndedIterator<Item = (&'a PastIncident, &'a FixAttempt, Likeness)> {
-        self.incidents.iter().zip(&self.phrases).flat_map(move |(incident, phrases)| {
-            incident.attempts.iter().zip(&phrases.fixes).filter_map(move |(attempt, phrase)| {
-                let likeness = fix.likeness(phrase);
-                (likeness >= Likeness::Near).then_some((incident, attempt, likeness))
+    fn attempts_of<'a>(
+        &'a self,
+        fix: &'a Phrase,
+    ) -> impl DoubleEndedIterator<Item = (&'a PastIncident, &'a FixAttempt, Likeness)> {
+        self.incidents
+            .iter()
+            .zip(&self.phrases)
+            .flat_map(move |(incident, phrases)| {
+                incident
+                    .attempts
+                    .iter()
+                    .zip(&phrases.fixes)
+                    .filter_map(move |(attempt, phrase)| {
+                        let likeness = fix.likeness(phrase);
+                        (likeness >= Likeness::Near).then_some((incident, attempt, likeness))
+                    })
             })
-        })
     }
 
     /// What became of a fix in this episode. `None` where neither it nor a near-same one was tried.
     pub fn outcome_of(&self, fix: &Phrase) -> Option<Outcome> {
-        let all: Vec<(Likeness, Outcome)> = self.attempts_of(fix).map(|(_, attempt, likeness)| (likeness, attempt.outcome)).collect();
+        let all: Vec<(Likeness, Outcome)> = self
+            .attempts_of(fix)
+            .map(|(_, attempt, likeness)| (likeness, attempt.outcome))
+            .collect();
         if all.is_empty() {
             return None;
         }
@@ -108,7 +129,8 @@ impl Episode {
 
     /// Whether this very fix was tried, not only a near-same one.
     pub fn tried_same(&self, fix: &Phrase) -> bool {
-        self.attempts_of(fix).any(|(_, _, likeness)| likeness == Likeness::Same)
+        self.attempts_of(fix)
+            .any(|(_, _, likeness)| likeness == Likeness::Same)
     }
 
     /// The confirmed cause: the newest that one of its incidents has. What a fix proved before the
@@ -120,7 +142,9 @@ impl Episode {
             .iter()
             .zip(&self.phrases)
             .rev()
-            .find(|(incident, _)| incident.confirmed_cause().is_some() && (incident.cause_confirmed || !refuted))?;
+            .find(|(incident, _)| {
+                incident.confirmed_cause().is_some() && (incident.cause_confirmed || !refuted)
+            })?;
         Some(&newest.1.cause)
     }
 
@@ -136,9 +160,16 @@ impl Episode {
 
     /// Every fix that was tried, as written and prepared.
     pub fn fixes(&self) -> impl Iterator<Item = (IncidentId, &FixAttempt, &Phrase)> {
-        self.incidents.iter().zip(&self.phrases).flat_map(|(incident, phrases)| {
-            incident.attempts.iter().zip(&phrases.fixes).map(move |(attempt, phrase)| (incident.id, attempt, phrase))
-        })
+        self.incidents
+            .iter()
+            .zip(&self.phrases)
+            .flat_map(|(incident, phrases)| {
+                incident
+                    .attempts
+                    .iter()
+                    .zip(&phrases.fixes)
+                    .map(move |(attempt, phrase)| (incident.id, attempt, phrase))
+            })
     }
 }
 
@@ -177,7 +208,8 @@ pub fn episodes(incidents: &[&PastIncident]) -> Vec<Episode> {
             .filter(|(i, _)| root(&group, *i) == wanted)
             .map(|(_, incident)| incident.clone())
             .collect();
-        members.sort_by_key(|incident| (time_of(incident).map(|at| at.as_millisecond()), incident.id));
+        members
+            .sort_by_key(|incident| (time_of(incident).map(|at| at.as_millisecond()), incident.id));
         out.push(Episode::new(members));
     }
     out
@@ -243,7 +275,9 @@ fn after_returns(incident: &PastIncident, all: &[&PastIncident]) -> PastIncident
     let decisive: Option<FixAttempt> = record.decisive_attempt().cloned();
     for attempt in &mut record.attempts {
         // The trouble came back: nothing that was done before held.
-        if matches!(attempt.outcome, Outcome::Held | Outcome::Mitigated) || Some(&*attempt) == decisive.as_ref() {
+        if matches!(attempt.outcome, Outcome::Held | Outcome::Mitigated)
+            || Some(&*attempt) == decisive.as_ref()
+        {
             attempt.outcome = Outcome::CameBack;
         }
     }
@@ -257,7 +291,8 @@ mod tests {
     const PATTERN: &str = "HikariPool-1 - Connection is not available";
 
     fn incident(number: u32, started: &str, resolved: &str, outcome: Outcome) -> PastIncident {
-        let mut incident = PastIncident::new(IncidentId::new(number).expect("not zero"), "pool empty");
+        let mut incident =
+            PastIncident::new(IncidentId::new(number).expect("not zero"), "pool empty");
         incident.service = Some("payments-api".into());
         incident.started_at = started.parse().ok();
         incident.resolved_at = resolved.parse().ok();
@@ -272,7 +307,11 @@ mod tests {
             .iter()
             .map(|episode| {
                 (
-                    episode.incidents.iter().map(|incident| incident.id.number()).collect(),
+                    episode
+                        .incidents
+                        .iter()
+                        .map(|incident| incident.id.number())
+                        .collect(),
                     episode.outcome(),
                 )
             })
@@ -282,9 +321,24 @@ mod tests {
     #[test]
     fn r11_the_next_within_a_day_is_one_episode() {
         let incidents = [
-            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held),
-            incident(2, "2026-05-14T09:30:00Z", "2026-05-14T10:00:00Z", Outcome::Held),
-            incident(3, "2026-09-01T02:10:00Z", "2026-09-01T02:51:00Z", Outcome::Held),
+            incident(
+                1,
+                "2026-05-14T02:10:00Z",
+                "2026-05-14T02:51:00Z",
+                Outcome::Held,
+            ),
+            incident(
+                2,
+                "2026-05-14T09:30:00Z",
+                "2026-05-14T10:00:00Z",
+                Outcome::Held,
+            ),
+            incident(
+                3,
+                "2026-09-01T02:10:00Z",
+                "2026-09-01T02:51:00Z",
+                Outcome::Held,
+            ),
         ];
         assert_eq!(
             groups(&incidents),
@@ -295,8 +349,18 @@ mod tests {
     #[test]
     fn r11_a_return_within_a_week_refutes_the_earlier() {
         let incidents = [
-            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held),
-            incident(2, "2026-05-17T02:10:00Z", "2026-05-17T02:51:00Z", Outcome::Held),
+            incident(
+                1,
+                "2026-05-14T02:10:00Z",
+                "2026-05-14T02:51:00Z",
+                Outcome::Held,
+            ),
+            incident(
+                2,
+                "2026-05-17T02:10:00Z",
+                "2026-05-17T02:51:00Z",
+                Outcome::Held,
+            ),
         ];
         assert_eq!(
             groups(&incidents),
@@ -306,14 +370,34 @@ mod tests {
 
     #[test]
     fn r11_what_links_nothing() {
-        let first = incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held);
+        let first = incident(
+            1,
+            "2026-05-14T02:10:00Z",
+            "2026-05-14T02:51:00Z",
+            Outcome::Held,
+        );
         let mut without_times = incident(2, "", "", Outcome::Held);
         without_times.started_at = None;
-        let mut other_pattern = incident(3, "2026-05-14T03:10:00Z", "2026-05-14T03:51:00Z", Outcome::Held);
+        let mut other_pattern = incident(
+            3,
+            "2026-05-14T03:10:00Z",
+            "2026-05-14T03:51:00Z",
+            Outcome::Held,
+        );
         other_pattern.error_signatures = vec!["certificate has expired".into()];
-        let mut other_service = incident(4, "2026-05-14T03:10:00Z", "2026-05-14T03:51:00Z", Outcome::Held);
+        let mut other_service = incident(
+            4,
+            "2026-05-14T03:10:00Z",
+            "2026-05-14T03:51:00Z",
+            Outcome::Held,
+        );
         other_service.service = Some("order-service".into());
-        let mut later = incident(5, "2026-05-22T02:10:00Z", "2026-05-22T02:51:00Z", Outcome::Held);
+        let mut later = incident(
+            5,
+            "2026-05-22T02:10:00Z",
+            "2026-05-22T02:51:00Z",
+            Outcome::Held,
+        );
         later.root_cause = String::new();
         assert_eq!(
             groups(&[first, without_times, other_pattern, other_service, later]).len(),
@@ -324,16 +408,33 @@ mod tests {
     #[test]
     fn r11_duplicates_and_families_count_once() {
         let mut incidents = [
-            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held),
-            incident(2, "2026-07-14T02:10:00Z", "2026-07-14T02:51:00Z", Outcome::Held),
-            incident(3, "2026-09-14T02:10:00Z", "2026-09-14T02:51:00Z", Outcome::Held),
+            incident(
+                1,
+                "2026-05-14T02:10:00Z",
+                "2026-05-14T02:51:00Z",
+                Outcome::Held,
+            ),
+            incident(
+                2,
+                "2026-07-14T02:10:00Z",
+                "2026-07-14T02:51:00Z",
+                Outcome::Held,
+            ),
+            incident(
+                3,
+                "2026-09-14T02:10:00Z",
+                "2026-09-14T02:51:00Z",
+                Outcome::Held,
+            ),
         ];
-        if let [_, second, third] = &mut incidents {
+        {
+            let [_, second, third] = &mut incidents;
             second.duplicate_of = IncidentId::new(1);
             third.parent = IncidentId::new(9);
         }
         assert_eq!(groups(&incidents).len(), 2);
-        if let [first, _, _] = &mut incidents {
+        {
+            let [first, _, _] = &mut incidents;
             first.parent = IncidentId::new(9);
         }
         assert_eq!(groups(&incidents).len(), 1);
@@ -342,14 +443,26 @@ mod tests {
     #[test]
     fn r11_a_group_whose_last_is_refuted_is_one_failure() {
         let incidents = [
-            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T02:51:00Z", Outcome::Held),
-            incident(2, "2026-05-14T09:30:00Z", "2026-05-14T10:00:00Z", Outcome::NoEffect),
+            incident(
+                1,
+                "2026-05-14T02:10:00Z",
+                "2026-05-14T02:51:00Z",
+                Outcome::Held,
+            ),
+            incident(
+                2,
+                "2026-05-14T09:30:00Z",
+                "2026-05-14T10:00:00Z",
+                Outcome::NoEffect,
+            ),
         ];
         let refs: Vec<&PastIncident> = incidents.iter().collect();
         let episodes = episodes(&refs);
         assert_eq!(episodes.len(), 1);
         assert_eq!(
-            episodes.first().and_then(|episode| episode.outcome_of(&Phrase::new("restart the pool"))),
+            episodes
+                .first()
+                .and_then(|episode| episode.outcome_of(&Phrase::new("restart the pool"))),
             Some(Outcome::NoEffect)
         );
     }
@@ -357,8 +470,18 @@ mod tests {
     #[test]
     fn r11_overlapping_incidents_are_one() {
         let incidents = [
-            incident(1, "2026-05-14T02:10:00Z", "2026-05-14T06:00:00Z", Outcome::Held),
-            incident(2, "2026-05-14T03:00:00Z", "2026-05-14T05:00:00Z", Outcome::Held),
+            incident(
+                1,
+                "2026-05-14T02:10:00Z",
+                "2026-05-14T06:00:00Z",
+                Outcome::Held,
+            ),
+            incident(
+                2,
+                "2026-05-14T03:00:00Z",
+                "2026-05-14T05:00:00Z",
+                Outcome::Held,
+            ),
         ];
         assert_eq!(groups(&incidents).len(), 1);
     }

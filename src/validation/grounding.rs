@@ -112,19 +112,30 @@ impl Grounds {
         not_in_evidence: &'static str,
     ) -> Self {
         let report = Basis::new(&format!("{report_text}\n{}", service.unwrap_or_default()));
-        let direct: BTreeMap<IncidentId, Basis> = direct.iter().map(|incident| (incident.id, Basis::new(&text_of(incident, true)))).collect();
-        let other_services: Vec<String> = analogies.iter().filter_map(|incident| incident.service.as_deref().map(fold)).collect();
+        let direct: BTreeMap<IncidentId, Basis> = direct
+            .iter()
+            .map(|incident| (incident.id, Basis::new(&text_of(incident, true))))
+            .collect();
+        let other_services: Vec<String> = analogies
+            .iter()
+            .filter_map(|incident| incident.service.as_deref().map(fold))
+            .collect();
         let mut internals = BTreeSet::new();
         for incident in analogies {
             for name in internals_of(&text_of(incident, false)) {
-                let known = other_services.contains(&name) || report.holds_word(&name) || direct.values().any(|basis| basis.holds_word(&name));
+                let known = other_services.contains(&name)
+                    || report.holds_word(&name)
+                    || direct.values().any(|basis| basis.holds_word(&name));
                 if !known {
                     internals.insert(name);
                 }
             }
         }
         Self {
-            analogies: analogies.iter().map(|incident| Basis::new(&text_of(incident, false))).collect(),
+            analogies: analogies
+                .iter()
+                .map(|incident| Basis::new(&text_of(incident, false)))
+                .collect(),
             other_services,
             internals,
             report,
@@ -143,7 +154,10 @@ impl Grounds {
         let chars: Vec<char> = text.chars().collect();
         let bad: Vec<(Token, &'static str)> = tokens(&chars, !self.internals.is_empty())
             .into_iter()
-            .filter_map(|token| self.objection(&token, cited, place).map(|rule| (token, rule)))
+            .filter_map(|token| {
+                self.objection(&token, cited, place)
+                    .map(|rule| (token, rule))
+            })
             .collect();
         if bad.is_empty() {
             return Grounded { text, rules };
@@ -171,33 +185,50 @@ impl Grounds {
     }
 
     fn is_remembered(&self, folded: &str) -> bool {
-        self.direct.values().chain(&self.analogies).any(|basis| basis.holds_word(folded))
+        self.direct
+            .values()
+            .chain(&self.analogies)
+            .any(|basis| basis.holds_word(folded))
     }
 
     /// The rule that a token breaks, if it does.
     fn objection(&self, token: &Token, cited: &[IncidentId], place: Place) -> Option<&'static str> {
-        let mut bases = std::iter::once(&self.report).chain(cited.iter().filter_map(|id| self.direct.get(id)));
+        let mut bases =
+            std::iter::once(&self.report).chain(cited.iter().filter_map(|id| self.direct.get(id)));
         match &token.kind {
             TokenKind::Number(quantity) => {
-                let exempt = place == Place::Command || (place == Place::Timed && quantity.unit == Unit::Time);
+                let exempt = place == Place::Command
+                    || (place == Place::Timed && quantity.unit == Unit::Time);
                 (!exempt && !bases.any(|basis| basis.holds_quantity(quantity))).then_some("R20")
             }
             TokenKind::Vague(words, quantity) => {
-                let holds = |basis: &Basis| basis.holds_word(words) || quantity.as_ref().is_some_and(|quantity| basis.holds_quantity(quantity));
-                let timed = place == Place::Timed && quantity.as_ref().is_some_and(|quantity| quantity.unit == Unit::Time);
+                let holds = |basis: &Basis| {
+                    basis.holds_word(words)
+                        || quantity
+                            .as_ref()
+                            .is_some_and(|quantity| basis.holds_quantity(quantity))
+                };
+                let timed = place == Place::Timed
+                    && quantity
+                        .as_ref()
+                        .is_some_and(|quantity| quantity.unit == Unit::Time);
                 (place != Place::Command && !timed && !bases.any(holds)).then_some("R20")
             }
             TokenKind::Clock(clock) => {
                 let exempt = matches!(place, Place::Command | Place::Timed);
                 (!exempt && !bases.any(|basis| basis.holds_clock(clock))).then_some("R20")
             }
-            TokenKind::Word(word) | TokenKind::Flag(word) => self.internals.contains(word).then_some("R6"),
+            TokenKind::Word(word) | TokenKind::Flag(word) => {
+                self.internals.contains(word).then_some("R6")
+            }
             TokenKind::Name(name) => {
                 let folded = fold(name);
                 if self.internals.contains(&folded) {
                     return Some("R6");
                 }
-                if self.other_services.contains(&folded) || bases.any(|basis| basis.holds_name(&folded)) {
+                if self.other_services.contains(&folded)
+                    || bases.any(|basis| basis.holds_name(&folded))
+                {
                     return None;
                 }
                 if place == Place::Command && is_word_of_commands(name) {
@@ -209,16 +240,27 @@ impl Grounds {
     }
 
     fn mended(&self, chars: &[char], bad: &[(Token, &'static str)]) -> String {
-        let is_name = |token: &&Token| matches!(token.kind, TokenKind::Name(_) | TokenKind::Word(_) | TokenKind::Flag(_));
+        let is_name = |token: &&Token| {
+            matches!(
+                token.kind,
+                TokenKind::Name(_) | TokenKind::Word(_) | TokenKind::Flag(_)
+            )
+        };
         let names = bad.iter().map(|(token, _)| token).filter(is_name);
         let mut kept: Vec<char> = Vec::new();
         for unit in clauses(chars) {
-            if names.clone().any(|token| token.start >= unit.0 && token.start < unit.1) {
+            if names
+                .clone()
+                .any(|token| token.start >= unit.0 && token.start < unit.1)
+            {
                 continue;
             }
             let mut index = unit.0;
             while index < unit.1 {
-                let number = bad.iter().map(|(token, _)| token).find(|token| token.start == index);
+                let number = bad
+                    .iter()
+                    .map(|(token, _)| token)
+                    .find(|token| token.start == index);
                 match number {
                     Some(token) => {
                         kept.extend(self.not_in_evidence.chars());
@@ -291,8 +333,13 @@ fn internals_of(text: &str) -> BTreeSet<String> {
     if let Some(named) = NAMED.as_ref() {
         for captures in named.captures_iter(text) {
             if let Some(name) = captures.name("a").or_else(|| captures.name("b")) {
-                let name = fold(name.as_str().trim_matches(['.', '-', '`', '\'', '"', '(', ')', ',']));
-                let is_prose = crate::incident::words::is_stop_word(&name) || PLAIN_BEHIND_A_NOUN.contains(&name.as_str()) || name.len() < 3;
+                let name = fold(
+                    name.as_str()
+                        .trim_matches(['.', '-', '`', '\'', '"', '(', ')', ',']),
+                );
+                let is_prose = crate::incident::words::is_stop_word(&name)
+                    || PLAIN_BEHIND_A_NOUN.contains(&name.as_str())
+                    || name.len() < 3;
                 if !is_prose && !is_word_of_operations(&name) {
                     out.insert(name);
                 }
@@ -304,18 +351,37 @@ fn internals_of(text: &str) -> BTreeSet<String> {
 
 /// Words that stand behind *queue*, *table* and the like in plain prose.
 const PLAIN_BEHIND_A_NOUN: &[&str] = &[
-    "after", "again", "all", "because", "before", "behind", "blocked", "broken", "but", "cannot", "can", "contents", "count", "depth", "does",
-    "during", "entries", "entry", "every", "expired", "failed", "fails", "filled", "fills", "for", "full", "grew", "grow", "growing", "grows",
-    "had", "hang", "hangs", "has", "key", "keys", "length", "limit", "limits", "lock", "locked", "locks", "missing", "more", "name", "names",
-    "never", "no", "not", "off", "once", "one", "only", "out", "over", "overflow", "per", "rather", "rebuild", "rotation", "rows", "scan",
-    "scans", "size", "still", "stops", "than", "too", "under", "until", "used", "uses", "via", "wait", "waits", "when", "without", "and",
+    "after", "again", "all", "because", "before", "behind", "blocked", "broken", "but", "cannot",
+    "can", "contents", "count", "depth", "does", "during", "entries", "entry", "every", "expired",
+    "failed", "fails", "filled", "fills", "for", "full", "grew", "grow", "growing", "grows", "had",
+    "hang", "hangs", "has", "key", "keys", "length", "limit", "limits", "lock", "locked", "locks",
+    "missing", "more", "name", "names", "never", "no", "not", "off", "once", "one", "only", "out",
+    "over", "overflow", "per", "rather", "rebuild", "rotation", "rows", "scan", "scans", "size",
+    "still", "stops", "than", "too", "under", "until", "used", "uses", "via", "wait", "waits",
+    "when", "without", "and",
 ];
 
 /// Long options of everyday commands.
 const COMMON_FLAGS: &[&str] = &[
-    "--no-pager", "--since-time", "--all-namespaces", "--all-containers", "--sort-by", "--field-selector", "--no-headers", "--bootstrap-server",
-    "--dry-run", "--max-time", "--connect-timeout", "--show-labels", "--output-watch-events", "--ignore-not-found", "--no-stream",
-    "--grace-period", "--to-revision", "--group-id", "--consumer-group",
+    "--no-pager",
+    "--since-time",
+    "--all-namespaces",
+    "--all-containers",
+    "--sort-by",
+    "--field-selector",
+    "--no-headers",
+    "--bootstrap-server",
+    "--dry-run",
+    "--max-time",
+    "--connect-timeout",
+    "--show-labels",
+    "--output-watch-events",
+    "--ignore-not-found",
+    "--no-stream",
+    "--grace-period",
+    "--to-revision",
+    "--group-id",
+    "--consumer-group",
 ];
 
 impl Basis {
@@ -324,9 +390,13 @@ impl Basis {
         let mut quantities = HashSet::new();
         for token in tokens(&chars, false) {
             match token.kind {
-                TokenKind::Number(quantity) => quantities.insert((quantity.unit, key(quantity.value))),
+                TokenKind::Number(quantity) => {
+                    quantities.insert((quantity.unit, key(quantity.value)))
+                }
                 // 百分之三十 is exact; 三成 never supports an exact number.
-                TokenKind::Vague(words, Some(quantity)) if !words.contains('成') => quantities.insert((quantity.unit, key(quantity.value))),
+                TokenKind::Vague(words, Some(quantity)) if !words.contains('成') => {
+                    quantities.insert((quantity.unit, key(quantity.value)))
+                }
                 _ => false,
             };
         }
@@ -351,9 +421,16 @@ impl Basis {
         let first = folded.chars().next().is_some_and(joins);
         let last = folded.chars().next_back().is_some_and(joins);
         let found = self.folded.match_indices(folded).any(|(start, found)| {
-            let before = self.folded.get(..start).and_then(|head| head.chars().next_back());
-            let after = self.folded.get(start + found.len()..).and_then(|tail| tail.chars().next());
-            !(first && before.is_some_and(joins)) && !(last && after.is_some_and(joins))
+            let before = self
+                .folded
+                .get(..start)
+                .and_then(|head| head.chars().next_back());
+            let after = self
+                .folded
+                .get(start + found.len()..)
+                .and_then(|tail| tail.chars().next());
+            let goes_on = first && before.is_some_and(joins) || last && after.is_some_and(joins);
+            !goes_on
         });
         self.asked.borrow_mut().insert(folded.to_owned(), found);
         found
@@ -364,7 +441,8 @@ impl Basis {
         if self.holds_word(folded) {
             return true;
         }
-        let hyphenated = folded.contains('-') && folded.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+        let hyphenated =
+            folded.contains('-') && folded.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
         hyphenated && self.holds_word(&folded.replace('-', " "))
     }
 
@@ -381,16 +459,22 @@ impl Basis {
         let holds = |unit: Unit, value: f64| {
             let key = key(value);
             // Neighbours: a sum of roundings may end one step aside.
-            [key.wrapping_sub(1), key, key.wrapping_add(1)].iter().any(|key| self.quantities.contains(&(unit, *key)))
+            [key.wrapping_sub(1), key, key.wrapping_add(1)]
+                .iter()
+                .any(|key| self.quantities.contains(&(unit, *key)))
         };
         if holds(wanted.unit, wanted.value) {
             return true;
         }
         match wanted.unit {
             // `timeout 30` supports `30 s`; `30 %` supports the bare 30, and not the other way.
-            Unit::Time => [1.0, 1_000.0, 60_000.0, 3_600_000.0].iter().any(|factor| holds(Unit::Plain, wanted.value / factor)),
+            Unit::Time => [1.0, 1_000.0, 60_000.0, 3_600_000.0]
+                .iter()
+                .any(|factor| holds(Unit::Plain, wanted.value / factor)),
             Unit::Size => holds(Unit::Plain, wanted.value),
-            Unit::Plain => holds(Unit::Percent, wanted.value) || self.holds_word(&plain(wanted.value)),
+            Unit::Plain => {
+                holds(Unit::Percent, wanted.value) || self.holds_word(&plain(wanted.value))
+            }
             Unit::Percent => false,
         }
     }
@@ -459,18 +543,25 @@ fn tokens(chars: &[char], words: bool) -> Vec<Token> {
         }
         // Asked in ascending order only.
         if to >= byte {
-            count += folded.get(byte..to).map_or(0, |between| between.chars().count());
+            count += folded
+                .get(byte..to)
+                .map_or(0, |between| between.chars().count());
             byte = to;
         }
         count
     };
     let mut out = Vec::new();
     for captures in shapes.captures_iter(&folded) {
-        let Some(whole) = captures.get(0) else { continue };
+        let Some(whole) = captures.get(0) else {
+            continue;
+        };
         let (start, end) = (at(whole.start()), at(whole.end()));
         let word = whole.as_str();
-        let before = folded.get(..whole.start()).and_then(|head| head.chars().next_back());
-        let glued_before = before.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        let before = folded
+            .get(..whole.start())
+            .and_then(|head| head.chars().next_back());
+        let glued_before =
+            before.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         let mut push = |kind| out.push(Token { start, end, kind });
         if captures.name("path").is_some() && glued_before {
             // `deployment/coredns`, `and/or`: each part is a word of its own.
@@ -478,7 +569,9 @@ fn tokens(chars: &[char], words: bool) -> Vec<Token> {
                 push(TokenKind::Name(part.to_owned()));
             }
         } else if captures.name("url").is_some() || captures.name("path").is_some() {
-            push(TokenKind::Name(word.trim_end_matches(['.', ',', ')', '/']).to_owned()));
+            push(TokenKind::Name(
+                word.trim_end_matches(['.', ',', ')', '/']).to_owned(),
+            ));
         } else if captures.name("clock").is_some() || captures.name("date").is_some() {
             push(TokenKind::Clock(fold(word)));
         } else if captures.name("flag").is_some() {
@@ -488,15 +581,23 @@ fn tokens(chars: &[char], words: bool) -> Vec<Token> {
         } else if captures.name("hanshare").is_some() {
             let digits = word.trim_start_matches("百分之");
             if let Some(value) = han_number(digits) {
-                push(TokenKind::Vague(fold(word), Some(Quantity { value, unit: Unit::Percent })));
+                push(TokenKind::Vague(
+                    fold(word),
+                    Some(Quantity {
+                        value,
+                        unit: Unit::Percent,
+                    }),
+                ));
             }
         } else if captures.name("vague").is_some() {
             push(TokenKind::Vague(fold(word), vague_share(word)));
         } else if let (Some(han), Some(unit)) = (captures.name("han"), captures.name("hanunit")) {
             // 几百个, 数十个, 上千次: vague, and no exact number.
-            let vague = before.is_some_and(|c| matches!(c, '几' | '数' | '上' | '成' | '近' | '好' | '多'));
+            let vague =
+                before.is_some_and(|c| matches!(c, '几' | '数' | '上' | '成' | '近' | '好' | '多'));
             if let (Some(value), false) = (han_number(han.as_str()), vague)
-                && let Some(TokenKind::Number(quantity)) = number_token(&plain(value), unit.as_str(), "", "", 0)
+                && let Some(TokenKind::Number(quantity)) =
+                    number_token(&plain(value), unit.as_str(), "", "", 0)
             {
                 push(TokenKind::Vague(fold(word), Some(quantity)));
             }
@@ -504,14 +605,18 @@ fn tokens(chars: &[char], words: bool) -> Vec<Token> {
             push(TokenKind::Vague(fold(word), tens(word)));
         } else if let Some(name) = captures.name("name") {
             if is_name_shape(name.as_str()) {
-                push(TokenKind::Name(name.as_str().trim_end_matches("()").to_owned()));
+                push(TokenKind::Name(
+                    name.as_str().trim_end_matches("()").to_owned(),
+                ));
             } else if words && name.as_str().len() >= 3 {
                 push(TokenKind::Word(fold(name.as_str())));
             }
         } else if captures.name("version").is_some() {
             push(TokenKind::Name(word.to_owned()));
         } else if let Some(number) = captures.name("number") {
-            let unit = captures.name("unit").map_or("", |unit| unit.as_str().trim());
+            let unit = captures
+                .name("unit")
+                .map_or("", |unit| unit.as_str().trim());
             let glued = captures.name("glued").map_or("", |glued| glued.as_str());
             if let Some(kind) = number_token(number.as_str(), unit, glued, &folded, whole.start()) {
                 push(kind);
@@ -550,7 +655,11 @@ fn han_number(text: &str) -> Option<f64> {
             }
             '万' | '亿' => {
                 let factor = if c == '万' { 10_000 } else { 100_000_000 };
-                total = total.checked_add((section + digit.take().unwrap_or(0)).max(1).checked_mul(factor)?)?;
+                total = total.checked_add(
+                    (section + digit.take().unwrap_or(0))
+                        .max(1)
+                        .checked_mul(factor)?,
+                )?;
                 section = 0;
                 continue;
             }
@@ -574,7 +683,12 @@ fn vague_share(word: &str) -> Option<Quantity> {
 /// `forty-five percent`.
 fn tens(word: &str) -> Option<Quantity> {
     let folded = fold(word);
-    let value = |words: &[(&str, f64)]| words.iter().find(|(name, _)| folded.contains(name)).map(|(_, value)| *value);
+    let value = |words: &[(&str, f64)]| {
+        words
+            .iter()
+            .find(|(name, _)| folded.contains(name))
+            .map(|(_, value)| *value)
+    };
     let ten = value(&[
         ("twenty", 20.0),
         ("thirty", 30.0),
@@ -587,7 +701,12 @@ fn tens(word: &str) -> Option<Quantity> {
     ])?;
     // Behind the tens, so that `sixty` is no `six`.
     let rest = folded.split(['-', ' ']).nth(1).unwrap_or_default();
-    let one = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"].iter().zip(1_u8..).find(|(name, _)| **name == rest);
+    let one = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+    ]
+    .iter()
+    .zip(1_u8..)
+    .find(|(name, _)| **name == rest);
     Some(Quantity {
         value: ten + one.map_or(0.0, |(_, one)| f64::from(one)),
         unit: Unit::Percent,
@@ -595,7 +714,13 @@ fn tens(word: &str) -> Option<Quantity> {
 }
 
 /// A number as a token that needs evidence; `None` where it needs none.
-fn number_token(number: &str, unit: &str, glued: &str, text: &str, start: usize) -> Option<TokenKind> {
+fn number_token(
+    number: &str,
+    unit: &str,
+    glued: &str,
+    text: &str,
+    start: usize,
+) -> Option<TokenKind> {
     let value: f64 = number.replace(',', "").parse().ok()?;
     let before = text.get(..start).unwrap_or_default();
     if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
@@ -610,28 +735,56 @@ fn number_token(number: &str, unit: &str, glued: &str, text: &str, start: usize)
         // `503s`, `3x`, `2nd`, `5xx` are words about a number; `10k` was a unit.
         let word = format!("{number}{glued}");
         return match fold(glued).as_str() {
-            "s" | "x" | "st" | "nd" | "rd" | "th" | "xx" => {
-                plain_quantity(value, before)
-            }
+            "s" | "x" | "st" | "nd" | "rd" | "th" | "xx" => plain_quantity(value, before),
             _ => Some(TokenKind::Name(word)),
         };
     }
-    if unit == "s" && (400.0..600.0).contains(&value) && value.fract() == 0.0 && text.get(start..).is_some_and(|tail| tail.starts_with(&format!("{number}s"))) {
+    if unit == "s"
+        && (400.0..600.0).contains(&value)
+        && value.fract() == 0.0
+        && text
+            .get(start..)
+            .is_some_and(|tail| tail.starts_with(&format!("{number}s")))
+    {
         // `503s` are answers, not seconds.
         return plain_quantity(value, before);
     }
     let folded_unit = fold(unit);
     let quantity = match folded_unit.as_str() {
         "" => return plain_quantity(value, before),
-        "%" | "percent" | "百分" => Quantity { value, unit: Unit::Percent },
-        "us" | "µs" | "μs" => Quantity { value: value / 1_000.0, unit: Unit::Time },
-        "ms" | "millisecond" | "milliseconds" | "毫秒" => Quantity { value, unit: Unit::Time },
-        "s" | "sec" | "secs" | "second" | "seconds" | "秒" => Quantity { value: value * 1_000.0, unit: Unit::Time },
-        "min" | "mins" | "minute" | "minutes" | "分钟" => Quantity { value: value * 60_000.0, unit: Unit::Time },
-        "h" | "hr" | "hrs" | "hour" | "hours" | "小时" => Quantity { value: value * 3_600_000.0, unit: Unit::Time },
-        "d" | "day" | "days" | "天" => Quantity { value: value * 86_400_000.0, unit: Unit::Time },
+        "%" | "percent" | "百分" => Quantity {
+            value,
+            unit: Unit::Percent,
+        },
+        "us" | "µs" | "μs" => Quantity {
+            value: value / 1_000.0,
+            unit: Unit::Time,
+        },
+        "ms" | "millisecond" | "milliseconds" | "毫秒" => Quantity {
+            value,
+            unit: Unit::Time,
+        },
+        "s" | "sec" | "secs" | "second" | "seconds" | "秒" => Quantity {
+            value: value * 1_000.0,
+            unit: Unit::Time,
+        },
+        "min" | "mins" | "minute" | "minutes" | "分钟" => Quantity {
+            value: value * 60_000.0,
+            unit: Unit::Time,
+        },
+        "h" | "hr" | "hrs" | "hour" | "hours" | "小时" => Quantity {
+            value: value * 3_600_000.0,
+            unit: Unit::Time,
+        },
+        "d" | "day" | "days" | "天" => Quantity {
+            value: value * 86_400_000.0,
+            unit: Unit::Time,
+        },
         // A lone `m` is minutes in prose about time and mebi-something elsewhere: minutes.
-        "m" if unit == "m" => Quantity { value: value * 60_000.0, unit: Unit::Time },
+        "m" if unit == "m" => Quantity {
+            value: value * 60_000.0,
+            unit: Unit::Time,
+        },
         size => {
             let factor = match size.chars().next() {
                 Some('k') => 1_000.0,
@@ -640,7 +793,10 @@ fn number_token(number: &str, unit: &str, glued: &str, text: &str, start: usize)
                 Some('t') => 1_000_000_000_000.0,
                 _ => 1.0,
             };
-            Quantity { value: value * factor, unit: Unit::Size }
+            Quantity {
+                value: value * factor,
+                unit: Unit::Size,
+            }
         }
     };
     Some(TokenKind::Number(quantity))
@@ -651,8 +807,17 @@ fn is_behind_flag(before: &str) -> bool {
     if trimmed.len() == before.len() {
         return false;
     }
-    let word = trimmed.rsplit(char::is_whitespace).next().unwrap_or_default().trim_start_matches(['`', '\'', '"', '(']);
-    word.starts_with('-') && word.trim_start_matches('-').chars().next().is_some_and(|c| c.is_ascii_alphabetic())
+    let word = trimmed
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches(['`', '\'', '"', '(']);
+    word.starts_with('-')
+        && word
+            .trim_start_matches('-')
+            .chars()
+            .next()
+            .is_some_and(|c| c.is_ascii_alphabetic())
 }
 
 /// A bare number: one digit says nothing checkable; a status after `HTTP` is a word of operations.
@@ -665,10 +830,15 @@ fn plain_quantity(value: f64, before: &str) -> Option<TokenKind> {
         .next()
         .unwrap_or_default()
         .to_owned();
-    if (word_before == "http" && (100.0..600.0).contains(&value)) || (word_before == "port" && matches!(value as u32, 22 | 53 | 80 | 443)) {
+    if (word_before == "http" && (100.0..600.0).contains(&value))
+        || (word_before == "port" && matches!(value as u32, 22 | 53 | 80 | 443))
+    {
         return None;
     }
-    Some(TokenKind::Number(Quantity { value, unit: Unit::Plain }))
+    Some(TokenKind::Number(Quantity {
+        value,
+        unit: Unit::Plain,
+    }))
 }
 
 /// Shapes that may be names: whether they need evidence is decided by [`is_telling_name`], whether
@@ -676,11 +846,17 @@ fn plain_quantity(value: f64, before: &str) -> Option<TokenKind> {
 fn is_name_shape(word: &str) -> bool {
     word.len() >= 3
         && !is_word_of_operations(word)
-        && (word.contains(['_', '.', '-', ':']) || word.ends_with("()") || has_inner_capital(word) || has_digit(word) || is_error_name(word))
+        && (word.contains(['_', '.', '-', ':'])
+            || word.ends_with("()")
+            || has_inner_capital(word)
+            || has_digit(word)
+            || is_error_name(word))
 }
 
 fn has_inner_capital(word: &str) -> bool {
-    word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+    word.chars()
+        .zip(word.chars().skip(1))
+        .any(|(a, b)| a.is_lowercase() && b.is_uppercase())
 }
 
 fn has_digit(word: &str) -> bool {
@@ -692,22 +868,40 @@ fn is_telling_name(name: &str, place: Place) -> bool {
     if name.contains('/') {
         return place != Place::Command || !is_generic_path(name);
     }
-    if name.contains(['_', ':']) || has_inner_capital(name) || has_digit(name) || is_error_name(name) {
+    if name.contains(['_', ':'])
+        || has_inner_capital(name)
+        || has_digit(name)
+        || is_error_name(name)
+    {
         return true;
     }
     if name.contains('.') {
         // `fail.Then` is a missing space; hosts and files have lower case or digits after the dot.
-        return !name.split('.').skip(1).all(|part| part.chars().next().is_some_and(char::is_uppercase));
+        return !name
+            .split('.')
+            .skip(1)
+            .all(|part| part.chars().next().is_some_and(char::is_uppercase));
     }
     // Hyphenated words are prose unless they end as components do.
-    name.rsplit('-').next().is_some_and(|last| COMPONENT_ENDINGS.contains(&fold(last).as_str()))
+    name.rsplit('-')
+        .next()
+        .is_some_and(|last| COMPONENT_ENDINGS.contains(&fold(last).as_str()))
         && !HYPHENATED_PROSE.contains(&fold(name).as_str())
 }
 
 fn is_generic_path(path: &str) -> bool {
-    ["/proc", "/dev/null", "/etc/resolv.conf", "/etc/hosts", "/healthz", "/health", "/tmp", "/var/log"]
-        .iter()
-        .any(|known| path == *known || path.starts_with("/proc/"))
+    [
+        "/proc",
+        "/dev/null",
+        "/etc/resolv.conf",
+        "/etc/hosts",
+        "/healthz",
+        "/health",
+        "/tmp",
+        "/var/log",
+    ]
+    .iter()
+    .any(|known| path == *known || path.starts_with("/proc/"))
 }
 
 fn is_error_name(word: &str) -> bool {
@@ -716,24 +910,96 @@ fn is_error_name(word: &str) -> bool {
 
 /// Endings that make a hyphenated word the name of a component.
 const COMPONENT_ENDINGS: &[&str] = &[
-    "api", "svc", "service", "worker", "gateway", "proxy", "db", "cache", "web", "frontend", "backend", "consumer",
-    "producer", "scheduler", "cron", "job", "bot", "ctl", "store", "hub", "relay", "bridge", "server", "controller",
-    "operator", "agent", "broker", "cluster", "primary", "replica", "lambda", "queue", "topic",
+    "api",
+    "svc",
+    "service",
+    "worker",
+    "gateway",
+    "proxy",
+    "db",
+    "cache",
+    "web",
+    "frontend",
+    "backend",
+    "consumer",
+    "producer",
+    "scheduler",
+    "cron",
+    "job",
+    "bot",
+    "ctl",
+    "store",
+    "hub",
+    "relay",
+    "bridge",
+    "server",
+    "controller",
+    "operator",
+    "agent",
+    "broker",
+    "cluster",
+    "primary",
+    "replica",
+    "lambda",
+    "queue",
+    "topic",
 ];
 
 /// Hyphenated words of everyday operations that end like components.
 const HYPHENATED_PROSE: &[&str] = &[
-    "api-gateway", "load-balancer", "reverse-proxy", "dead-letter-queue", "message-queue", "job-queue", "work-queue",
-    "read-replica", "web-server", "app-server", "name-server", "in-service", "self-service", "out-of-service",
-    "of-service", "denial-of-service", "key-value-store", "object-store", "cron-job", "batch-job", "ingress-controller",
-    "message-broker", "multi-cluster", "cross-service", "per-service", "another-service", "micro-service",
+    "api-gateway",
+    "load-balancer",
+    "reverse-proxy",
+    "dead-letter-queue",
+    "message-queue",
+    "job-queue",
+    "work-queue",
+    "read-replica",
+    "web-server",
+    "app-server",
+    "name-server",
+    "in-service",
+    "self-service",
+    "out-of-service",
+    "of-service",
+    "denial-of-service",
+    "key-value-store",
+    "object-store",
+    "cron-job",
+    "batch-job",
+    "ingress-controller",
+    "message-broker",
+    "multi-cluster",
+    "cross-service",
+    "per-service",
+    "another-service",
+    "micro-service",
 ];
 
 /// Error names of the operating system: codes, so they need evidence.
 const ERROR_NAMES: &[&str] = &[
-    "ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN",
-    "EADDRINUSE", "EMFILE", "ENFILE", "ENOSPC", "ENOMEM", "EACCES", "EPERM", "ENOENT", "EPIPE", "EIO", "EROFS", "EBUSY",
-    "EDQUOT", "ESTALE",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ECONNABORTED",
+    "ETIMEDOUT",
+    "EHOSTUNREACH",
+    "ENETUNREACH",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "EADDRINUSE",
+    "EMFILE",
+    "ENFILE",
+    "ENOSPC",
+    "ENOMEM",
+    "EACCES",
+    "EPERM",
+    "ENOENT",
+    "EPIPE",
+    "EIO",
+    "EROFS",
+    "EBUSY",
+    "EDQUOT",
+    "ESTALE",
 ];
 
 /// Common words of operations that look like names and need no evidence: protocols, products,
@@ -751,7 +1017,10 @@ fn is_word_of_operations(word: &str) -> bool {
         ))
         .ok()
     });
-    PATTERNS.as_ref().is_some_and(|patterns| patterns.is_match(word)) || PRODUCTS.contains(&word)
+    PATTERNS
+        .as_ref()
+        .is_some_and(|patterns| patterns.is_match(word))
+        || PRODUCTS.contains(&word)
 }
 
 /// Words of commands that look like names and belong to the tool, not to the service: subcommands,
@@ -768,20 +1037,108 @@ fn is_word_of_commands(word: &str) -> bool {
         ))
         .ok()
     });
-    PATTERNS.as_ref().is_some_and(|patterns| patterns.is_match(word))
+    PATTERNS
+        .as_ref()
+        .is_some_and(|patterns| patterns.is_match(word))
 }
 
 /// Products and states whose spelling has an inner capital.
 const PRODUCTS: &[&str] = &[
-    "PostgreSQL", "MySQL", "MariaDB", "MongoDB", "DynamoDB", "CockroachDB", "ClickHouse", "RabbitMQ", "ActiveMQ", "GitHub",
-    "GitLab", "GitOps", "DevOps", "JavaScript", "TypeScript", "OpenSSL", "OpenSearch", "ElasticSearch", "GraphQL", "WebSocket",
-    "WebSockets", "gRPC", "DaemonSet", "StatefulSet", "ReplicaSet", "ConfigMap", "CronJob", "NodePort", "LoadBalancer",
-    "ClusterIP", "NetworkPolicy", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "OOMKilled", "NotReady",
-    "CloudWatch", "CloudFront", "CloudFlare", "ElastiCache", "PagerDuty", "StatusPage", "HAProxy", "PgBouncer", "VMware",
-    "NodeLocal", "McAfee", "macOS", "iOS", "NaN", "CoreDNS", "ArgoCD", "OpenTelemetry", "LetsEncrypt", "DataDog",
-    "BigQuery", "PromQL", "LogQL", "InfluxDB", "VictoriaMetrics", "MinIO", "NodeJS", "PowerShell", "SQLite", "NoSQL", "SaaS", "IPs", "VMs", "URLs",
-    "APIs", "DBs", "OOMs", "CPUs", "TTLs", "SREs", "RocketMQ", "OceanBase", "TiDB", "PolarDB", "OpenAPI", "IPSec", "WiFi", "RocksDB", "ScyllaDB",
-    "CloudSQL", "FireWall", "CodeDeploy", "TerraForm", "YouTube", "PagerTree", "OpsGenie", "StackDriver", "NetApp", "OpenStack", "OpenShift",
+    "PostgreSQL",
+    "MySQL",
+    "MariaDB",
+    "MongoDB",
+    "DynamoDB",
+    "CockroachDB",
+    "ClickHouse",
+    "RabbitMQ",
+    "ActiveMQ",
+    "GitHub",
+    "GitLab",
+    "GitOps",
+    "DevOps",
+    "JavaScript",
+    "TypeScript",
+    "OpenSSL",
+    "OpenSearch",
+    "ElasticSearch",
+    "GraphQL",
+    "WebSocket",
+    "WebSockets",
+    "gRPC",
+    "DaemonSet",
+    "StatefulSet",
+    "ReplicaSet",
+    "ConfigMap",
+    "CronJob",
+    "NodePort",
+    "LoadBalancer",
+    "ClusterIP",
+    "NetworkPolicy",
+    "CrashLoopBackOff",
+    "ImagePullBackOff",
+    "ErrImagePull",
+    "OOMKilled",
+    "NotReady",
+    "CloudWatch",
+    "CloudFront",
+    "CloudFlare",
+    "ElastiCache",
+    "PagerDuty",
+    "StatusPage",
+    "HAProxy",
+    "PgBouncer",
+    "VMware",
+    "NodeLocal",
+    "McAfee",
+    "macOS",
+    "iOS",
+    "NaN",
+    "CoreDNS",
+    "ArgoCD",
+    "OpenTelemetry",
+    "LetsEncrypt",
+    "DataDog",
+    "BigQuery",
+    "PromQL",
+    "LogQL",
+    "InfluxDB",
+    "VictoriaMetrics",
+    "MinIO",
+    "NodeJS",
+    "PowerShell",
+    "SQLite",
+    "NoSQL",
+    "SaaS",
+    "IPs",
+    "VMs",
+    "URLs",
+    "APIs",
+    "DBs",
+    "OOMs",
+    "CPUs",
+    "TTLs",
+    "SREs",
+    "RocketMQ",
+    "OceanBase",
+    "TiDB",
+    "PolarDB",
+    "OpenAPI",
+    "IPSec",
+    "WiFi",
+    "RocksDB",
+    "ScyllaDB",
+    "CloudSQL",
+    "FireWall",
+    "CodeDeploy",
+    "TerraForm",
+    "YouTube",
+    "PagerTree",
+    "OpsGenie",
+    "StackDriver",
+    "NetApp",
+    "OpenStack",
+    "OpenShift",
 ];
 
 fn without_bad_clauses(chars: &[char], bad: &[(Token, &'static str)]) -> String {
@@ -809,25 +1166,119 @@ fn without_phrases(chars: &[char], bad: &[(Token, &'static str)]) -> String {
 }
 
 const PREPOSITIONS: &[&str] = &[
-    "in", "on", "of", "by", "from", "at", "for", "via", "through", "inside", "within", "behind", "to", "with", "after", "since",
+    "in", "on", "of", "by", "from", "at", "for", "via", "through", "inside", "within", "behind",
+    "to", "with", "after", "since",
 ];
+
+/// Words that only lead to a number.
+const BEFORE_NUMBERS: &[&str] = &[
+    "about",
+    "over",
+    "under",
+    "than",
+    "more",
+    "less",
+    "fewer",
+    "nearly",
+    "almost",
+    "roughly",
+    "around",
+    "at",
+    "to",
+    "by",
+    "for",
+    "since",
+    "after",
+    "only",
+    "exactly",
+    "up",
+    "some",
+    "approximately",
+    "of",
+    "from",
+    "in",
+    "within",
+    "超过",
+    "达到",
+    "高达",
+    "大约",
+    "约",
+    "近",
+    "仅",
+    "只有",
+    "为",
+    "达",
+    "到",
+    "在",
+];
+
+/// A number with the words that lead to it, and the `of` behind it: `refuses 97% of mail`.
+fn quantity_phrase(chars: &[char], token: &Token) -> (usize, usize) {
+    let (mut start, mut end) = (token.start, token.end);
+    loop {
+        let mut to = start;
+        while to > 0
+            && chars
+                .get(to - 1)
+                .is_some_and(|c| c.is_whitespace() || matches!(c, '~' | '>' | '<' | '='))
+        {
+            to -= 1;
+        }
+        let head: String = chars.get(..to).unwrap_or_default().iter().collect();
+        let word = BEFORE_NUMBERS.iter().find(|word| {
+            let folded = fold(&head);
+            folded.strip_suffix(**word).is_some_and(|rest| {
+                word.chars().all(is_cjk)
+                    || rest
+                        .chars()
+                        .next_back()
+                        .is_none_or(|c| !c.is_alphanumeric())
+            })
+        });
+        match word {
+            Some(word) => start = to - word.chars().count(),
+            None => break,
+        }
+    }
+    let tail: String = chars.get(end..).unwrap_or_default().iter().collect();
+    for behind in [" of ", "的"] {
+        if tail.starts_with(behind) {
+            end += behind.trim_end().chars().count();
+        }
+    }
+    (start, end)
+}
 
 /// The range of the phrase that can go: a parenthesis, the tail from a preposition, or, in
 /// Chinese, the bare token.
 fn phrase_around(chars: &[char], token: &Token) -> Option<(usize, usize)> {
-    let open = (0..token.start).rev().find(|i| matches!(chars.get(*i), Some('(' | '（')));
+    let open = (0..token.start)
+        .rev()
+        .find(|i| matches!(chars.get(*i), Some('(' | '（')));
     let close = (token.end..chars.len()).find(|i| matches!(chars.get(*i), Some(')' | '）')));
     if let (Some(open), Some(close)) = (open, close) {
         return Some((open, close + 1));
     }
     let head: String = chars.get(..token.start)?.iter().collect();
     let tail: String = chars.get(token.end..)?.iter().collect();
-    let head_trimmed = head.trim_end_matches(|c: char| c.is_whitespace() || c == '`' || c == '\'' || c == '"');
+    if matches!(
+        token.kind,
+        TokenKind::Number(_) | TokenKind::Vague(..) | TokenKind::Clock(_)
+    ) {
+        return Some(quantity_phrase(chars, token));
+    }
+    let head_trimmed =
+        head.trim_end_matches(|c: char| c.is_whitespace() || c == '`' || c == '\'' || c == '"');
     let mut words: Vec<&str> = head_trimmed.split_whitespace().collect();
-    if words.last().is_some_and(|word| matches!(fold(word).as_str(), "the" | "our" | "a" | "an" | "about")) {
+    if words
+        .last()
+        .is_some_and(|word| matches!(fold(word).as_str(), "the" | "our" | "a" | "an" | "about"))
+    {
         words.pop();
     }
-    let preposition = words.last().is_some_and(|word| PREPOSITIONS.contains(&fold(word).as_str()));
+    let preposition = words
+        .last()
+        .is_some_and(|word| PREPOSITIONS.contains(&fold(word).as_str()));
     let tail_words = tail.split_whitespace().count();
     if preposition && tail_words <= 1 {
         words.pop();
@@ -836,7 +1287,8 @@ fn phrase_around(chars: &[char], token: &Token) -> Option<(usize, usize)> {
         let start = head.get(..start)?.chars().count();
         return Some((start, chars.len()));
     }
-    let beside_cjk = tail.trim_start().chars().next().is_some_and(is_cjk) || head.trim_end().chars().next_back().is_some_and(is_cjk);
+    let beside_cjk = tail.trim_start().chars().next().is_some_and(is_cjk)
+        || head.trim_end().chars().next_back().is_some_and(is_cjk);
     if beside_cjk {
         return Some((token.start, token.end));
     }
@@ -855,14 +1307,21 @@ mod tests {
         数据库连接池使用率 30%。网关返回 429。";
 
     fn grounds() -> Grounds {
-        let mut direct = PastIncident::new(IncidentId::new(12).expect("not zero"), "pool exhausted on payments-api");
+        let mut direct = PastIncident::new(
+            IncidentId::new(12).expect("not zero"),
+            "pool exhausted on payments-api",
+        );
         direct.attempts = vec![FixAttempt::new(
             "Raise maximumPoolSize to 40 and delete pod notify-go-6d9f7c5b4-x2k8q",
             Outcome::Held,
         )];
-        let mut analogy = PastIncident::new(IncidentId::new(43).expect("not zero"), "too many open files");
+        let mut analogy = PastIncident::new(
+            IncidentId::new(43).expect("not zero"),
+            "too many open files",
+        );
         analogy.service = Some("voice-bridge".into());
-        analogy.root_cause = "PresenceRelayPool.acquire() never returns sockets; queue relay-out, --max-idle".into();
+        analogy.root_cause =
+            "PresenceRelayPool.acquire() never returns sockets; queue relay-out, --max-idle".into();
         Grounds::new(
             REPORT,
             Some("payments-api"),
@@ -880,11 +1339,34 @@ mod tests {
     #[test]
     fn r20_what_is_not_grounded_goes() {
         for (claim, place, expected) in [
-            ("About 45% of charges fail and 610 requests wait. Postgres is idle.", Place::Clause, "Postgres is idle."),
-            ("Check whether p99 is over 45 s.", Place::Body, "Check whether p99 is over (not in evidence)."),
-            ("See OrderPaymentProcessor first. Then compare.", Place::Body, "Then compare."),
-            ("Connection leak in OrderPaymentProcessor", Place::Title, "Connection leak"),
+            (
+                "About 45% of charges fail and 610 requests wait. Postgres is idle.",
+                Place::Clause,
+                "Postgres is idle.",
+            ),
+            (
+                "Check whether p99 is over 45 s.",
+                Place::Body,
+                "Check whether p99 is over (not in evidence).",
+            ),
+            (
+                "See OrderPaymentProcessor first. Then compare.",
+                Place::Body,
+                "Then compare.",
+            ),
+            (
+                "Connection leak in OrderPaymentProcessor",
+                Place::Title,
+                "Connection leak",
+            ),
             ("OrderPaymentProcessor", Place::Title, ""),
+            (
+                "Relay refuses 97% of mail",
+                Place::Title,
+                "Relay refuses mail",
+            ),
+            ("Pool full at about 98 %", Place::Title, "Pool full"),
+            ("连接池使用率高达 98%", Place::Title, "连接池使用率"),
             ("kubectl logs deployment/ledger-worker", Place::Command, ""),
             ("since 02:14 UTC", Place::Clause, ""),
             ("错误率 45%，重试可成功。", Place::Clause, "重试可成功。"),
@@ -900,10 +1382,18 @@ mod tests {
     #[test]
     fn r6_internals_of_an_analogy_go() {
         for (claim, place, expected) in [
-            ("As on voice-bridge, PresenceRelayPool.acquire() in payments-api leaks sockets.", Place::Clause, ""),
+            (
+                "As on voice-bridge, PresenceRelayPool.acquire() in payments-api leaks sockets.",
+                Place::Clause,
+                "",
+            ),
             ("Patch PresenceRelayPool.acquire()", Place::Body, ""),
             ("Look at the queue relay-out", Place::Body, ""),
-            ("Sockets are never closed, as on voice-bridge", Place::Title, "Sockets are never closed, as on voice-bridge"),
+            (
+                "Sockets are never closed, as on voice-bridge",
+                Place::Title,
+                "Sockets are never closed, as on voice-bridge",
+            ),
         ] {
             let grounded = grounds().check(claim, &[], place);
             assert_eq!(grounded.text, expected, "{claim}");
@@ -922,16 +1412,34 @@ mod tests {
     #[test]
     fn r20_clean_claims_pass_untouched() {
         for (claim, place) in [
-            ("Charges wait for a JDBC connection from HikariPool-1; 12% of POST /v1/charges fail.", Place::Clause),
-            ("Compare hikaricp_connections_active with hikaricp_connections_pending on each pod", Place::Body),
+            (
+                "Charges wait for a JDBC connection from HikariPool-1; 12% of POST /v1/charges fail.",
+                Place::Clause,
+            ),
+            (
+                "Compare hikaricp_connections_active with hikaricp_connections_pending on each pod",
+                Place::Body,
+            ),
             ("Raise maximumPoolSize to 40", Place::Body),
-            ("kubectl -n payments logs deployment/payments-api --tail=200", Place::Command),
-            ("psql -c \"SELECT pid, state, now() - xact_start AS age FROM pg_stat_activity\"", Place::Command),
+            (
+                "kubectl -n payments logs deployment/payments-api --tail=200",
+                Place::Command,
+            ),
+            (
+                "psql -c \"SELECT pid, state, now() - xact_start AS age FROM pg_stat_activity\"",
+                Place::Command,
+            ),
             ("Intermittent 503s with p99 at 30 s", Place::Title),
             ("pods settle within 5 minutes", Place::Timed),
             ("5 分钟内 429 与 503 一起回落", Place::Timed),
-            ("查看网关 429 计数是否与 payments-api 的 503 同步上升", Place::Body),
-            ("Read-only check of long-running queries, e.g. in PostgreSQL", Place::Body),
+            (
+                "查看网关 429 计数是否与 payments-api 的 503 同步上升",
+                Place::Body,
+            ),
+            (
+                "Read-only check of long-running queries, e.g. in PostgreSQL",
+                Place::Body,
+            ),
             ("since 02:41 UTC", Place::Clause),
             ("the pool is at 30 %", Place::Clause),
         ] {

@@ -15,7 +15,13 @@ pub(super) struct Log {
 
 impl Log {
     /// Notes that a rule changed `was` to `now`. Equal texts are no change.
-    pub fn note(&mut self, rule: &str, at: impl Into<String>, was: impl AsRef<str>, now: impl AsRef<str>) {
+    pub fn note(
+        &mut self,
+        rule: &str,
+        at: impl Into<String>,
+        was: impl AsRef<str>,
+        now: impl AsRef<str>,
+    ) {
         let (was, now) = (was.as_ref(), now.as_ref());
         if was != now {
             self.corrections.push(Correction {
@@ -37,7 +43,12 @@ fn shortened(text: &str) -> String {
     if text.len() <= LONGEST {
         return text.to_owned();
     }
-    let mut out: String = text.graphemes(true).take(LONGEST).flat_map(str::chars).take(LONGEST).collect();
+    let mut out: String = text
+        .graphemes(true)
+        .take(LONGEST)
+        .flat_map(str::chars)
+        .take(LONGEST)
+        .collect();
     if out.len() < text.len() {
         out.push('…');
     }

@@ -5,9 +5,15 @@ use super::episodes::{self, Episode, time_of};
 use crate::incident::{IncidentId, Memory, PastIncident, Standing};
 
 /// The verdict over the episodes of the direct matches. `shown_fix` gives a fix as it may be shown.
-pub(super) fn verdict(memory: &Memory, episodes: &[Episode], shown_fix: impl Fn(&str) -> String) -> MemoryVerdict {
+pub(super) fn verdict(
+    memory: &Memory,
+    episodes: &[Episode],
+    shown_fix: impl Fn(&str) -> String,
+) -> MemoryVerdict {
     let count = |standing: Standing| {
-        let matching = episodes.iter().filter(|episode| episode.outcome().standing() == standing);
+        let matching = episodes
+            .iter()
+            .filter(|episode| episode.outcome().standing() == standing);
         u32::try_from(matching.count()).unwrap_or(u32::MAX)
     };
     let (held, failed, unknown) = (
@@ -15,7 +21,10 @@ pub(super) fn verdict(memory: &Memory, episodes: &[Episode], shown_fix: impl Fn(
         count(Standing::Refuted),
         count(Standing::Hypothesis),
     );
-    let analogies: Vec<&PastIncident> = memory.analogies().map(|recalled| &recalled.incident).collect();
+    let analogies: Vec<&PastIncident> = memory
+        .analogies()
+        .map(|recalled| &recalled.incident)
+        .collect();
     let elsewhere = u32::try_from(episodes::episodes(&analogies).len()).unwrap_or(u32::MAX);
     let status = match memory {
         Memory::Disabled => MemoryStatus::Disabled,
@@ -30,7 +39,11 @@ pub(super) fn verdict(memory: &Memory, episodes: &[Episode], shown_fix: impl Fn(
         },
     };
     let (searched, on_service) = match memory {
-        Memory::Searched { searched, on_service, .. } => (Some(*searched), Some(*on_service)),
+        Memory::Searched {
+            searched,
+            on_service,
+            ..
+        } => (Some(*searched), Some(*on_service)),
         Memory::Disabled | Memory::Unavailable => (None, None),
     };
     let refs: Vec<IncidentId> = memory
@@ -89,8 +102,14 @@ mod tests {
             on_service: 3,
             recalled,
         };
-        let direct: Vec<&PastIncident> = memory.direct().map(|recalled| &recalled.incident).collect();
-        verdict(&memory, &super::super::episodes::episodes(&direct), str::to_owned).status
+        let direct: Vec<&PastIncident> =
+            memory.direct().map(|recalled| &recalled.incident).collect();
+        verdict(
+            &memory,
+            &super::super::episodes::episodes(&direct),
+            str::to_owned,
+        )
+        .status
     }
 
     #[test]
@@ -100,19 +119,37 @@ mod tests {
             (vec![], MemoryStatus::NoMatch),
             (vec![(Low, Outcome::Held)], MemoryStatus::NoMatch),
             (vec![(Analogy, Outcome::Held)], MemoryStatus::AnalogyOnly),
-            (vec![(DirectMatch, Outcome::Unknown)], MemoryStatus::Unproven),
-            (vec![(DirectMatch, Outcome::Mitigated)], MemoryStatus::Unproven),
             (
-                vec![(DirectMatch, Outcome::NoEffect), (DirectMatch, Outcome::Unknown)],
+                vec![(DirectMatch, Outcome::Unknown)],
                 MemoryStatus::Unproven,
             ),
-            (vec![(DirectMatch, Outcome::MadeWorse)], MemoryStatus::RefutedOnly),
             (
-                vec![(DirectMatch, Outcome::Held), (DirectMatch, Outcome::CameBack)],
+                vec![(DirectMatch, Outcome::Mitigated)],
+                MemoryStatus::Unproven,
+            ),
+            (
+                vec![
+                    (DirectMatch, Outcome::NoEffect),
+                    (DirectMatch, Outcome::Unknown),
+                ],
+                MemoryStatus::Unproven,
+            ),
+            (
+                vec![(DirectMatch, Outcome::MadeWorse)],
+                MemoryStatus::RefutedOnly,
+            ),
+            (
+                vec![
+                    (DirectMatch, Outcome::Held),
+                    (DirectMatch, Outcome::CameBack),
+                ],
                 MemoryStatus::Mixed,
             ),
             (
-                vec![(DirectMatch, Outcome::Held), (DirectMatch, Outcome::Unknown)],
+                vec![
+                    (DirectMatch, Outcome::Held),
+                    (DirectMatch, Outcome::Unknown),
+                ],
                 MemoryStatus::Proven,
             ),
         ] {

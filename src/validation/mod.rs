@@ -57,13 +57,23 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     let context = Context::new(case);
     let mut log = Log::default();
     let ordered = hypotheses::shown(&context, &proposal.hypotheses, &mut log);
-    let verdict_refs = references::survivors(&proposal.verdict_refs, &case.memory, "memory_verdict.refs", &mut log);
+    let verdict_refs = references::survivors(
+        &proposal.verdict_refs,
+        &case.memory,
+        "memory_verdict.refs",
+        &mut log,
+    );
 
     let mut memory = memory_status::verdict(&case.memory, &context.episodes, |fix| fix.to_owned());
     if let Some(last) = memory.last.as_mut() {
         last.fix = context.stored(&last.fix, last.id);
     }
-    log.note("R4", "memory_verdict.status", proposal.verdict_status.trim(), memory.status.word());
+    log.note(
+        "R4",
+        "memory_verdict.status",
+        proposal.verdict_status.trim(),
+        memory.status.word(),
+    );
 
     // In steps, summary and update the union of the surviving direct references counts (R20).
     let mut cited: Vec<IncidentId> = ordered
@@ -82,19 +92,52 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     cited.sort_unstable();
     cited.dedup();
 
-    let summary = context.claim(&proposal.summary, text::PARAGRAPH, &cited, Place::Clause, "summary", &mut log);
+    let summary = context.claim(
+        &proposal.summary,
+        text::PARAGRAPH,
+        &cited,
+        Place::Clause,
+        "summary",
+        &mut log,
+    );
     let summary = ended::without_claims(summary, &case.report.all_text(), "summary", &mut log);
     let severity = severity(&context, proposal, &engine, &cited, &mut log);
-    let steps = steps::checked(&context, &proposal.next_steps, &cited, "next_steps", &mut log);
+    let steps = steps::checked(
+        &context,
+        &proposal.next_steps,
+        &cited,
+        "next_steps",
+        &mut log,
+    );
     let (next_steps, do_not_repeat) = steps::checklist(&context, steps, &mut log);
     let ruled_out = hypotheses::ruled_out(&context, &proposal.ruled_out, &mut log);
     let causes = unconfirmed_causes(case, &ordered, proposal);
-    let update = update::checked(&context, &proposal.update, severity.severity, &cited, &causes, &mut log);
+    let update = update::checked(
+        &context,
+        &proposal.update,
+        severity.severity,
+        &cited,
+        &causes,
+        &mut log,
+    );
     let mut safety_notes = Vec::new();
     if proposal.safety_notes.len() > MOST_NOTES_READ {
-        log.note("R21", "safety_notes", format!("{} more notes", proposal.safety_notes.len() - MOST_NOTES_READ), "");
+        log.note(
+            "R21",
+            "safety_notes",
+            format!(
+                "{} more notes",
+                proposal.safety_notes.len() - MOST_NOTES_READ
+            ),
+            "",
+        );
     }
-    for (index, note) in proposal.safety_notes.iter().enumerate().take(MOST_NOTES_READ) {
+    for (index, note) in proposal
+        .safety_notes
+        .iter()
+        .enumerate()
+        .take(MOST_NOTES_READ)
+    {
         let at = format!("safety_notes[{index}]");
         let kept = context.claim(note, text::SENTENCE, &cited, Place::Body, &at, &mut log);
         if kept.is_empty() {
@@ -129,20 +172,35 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
 pub(crate) fn severity_of(case: &Case, proposed: Option<Severity>) -> Severity {
     match (case.severity, proposed) {
         (Some(person), _) => person,
-        (None, Some(model)) if model.number() == case.severity_proposed.number() + 1 => case.severity_proposed,
+        (None, Some(model)) if model.number() == case.severity_proposed.number() + 1 => {
+            case.severity_proposed
+        }
         (None, Some(model)) => model,
         (None, None) => case.severity_proposed,
     }
 }
 
-fn severity(context: &Context<'_>, proposal: &Proposal, engine: &Engine, cited: &[IncidentId], log: &mut Log) -> SeverityVerdict {
+fn severity(
+    context: &Context<'_>,
+    proposal: &Proposal,
+    engine: &Engine,
+    cited: &[IncidentId],
+    log: &mut Log,
+) -> SeverityVerdict {
     let severity = severity_of(context.case, proposal.severity);
     if let Some(proposed) = proposal.severity {
-        log.note("R30", "severity_assessment.severity", proposed.to_string(), severity.to_string());
+        log.note(
+            "R30",
+            "severity_assessment.severity",
+            proposed.to_string(),
+            severity.to_string(),
+        );
     }
     let by = match (context.case.severity, proposal.severity) {
         (Some(_), _) => SeverityBy::Person,
-        (None, Some(model)) if model == severity && matches!(engine, Engine::Model { .. }) => SeverityBy::Model,
+        (None, Some(model)) if model == severity && matches!(engine, Engine::Model { .. }) => {
+            SeverityBy::Model
+        }
         (None, _) => SeverityBy::Rules,
     };
     SeverityVerdict {
@@ -160,13 +218,27 @@ fn severity(context: &Context<'_>, proposal: &Proposal, engine: &Engine, cited: 
 }
 
 /// Every cause that is only a hypothesis while the incident runs, for R19.
-fn unconfirmed_causes(case: &Case, ordered: &hypotheses::Ordered, proposal: &Proposal) -> Vec<String> {
+fn unconfirmed_causes(
+    case: &Case,
+    ordered: &hypotheses::Ordered,
+    proposal: &Proposal,
+) -> Vec<String> {
     ordered
         .hypotheses
         .iter()
         .map(|hypothesis| hypothesis.title.clone())
-        .chain(proposal.hypotheses.iter().take(hypotheses::MOST_READ).map(|hypothesis| text::clean_line(&hypothesis.title, text::TITLE)))
-        .chain(case.memory.direct().map(|recalled| recalled.incident.root_cause.clone()))
+        .chain(
+            proposal
+                .hypotheses
+                .iter()
+                .take(hypotheses::MOST_READ)
+                .map(|hypothesis| text::clean_line(&hypothesis.title, text::TITLE)),
+        )
+        .chain(
+            case.memory
+                .direct()
+                .map(|recalled| recalled.incident.root_cause.clone()),
+        )
         .filter(|cause| !cause.trim().is_empty())
         .collect()
 }

@@ -80,7 +80,10 @@ const LONGEST: usize = 8 * 1024;
 
 fn is_long_enough(piece: &str) -> bool {
     let cjk = piece.chars().filter(|c| is_cjk(*c)).count();
-    let words = piece.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
+    let words = piece
+        .split_whitespace()
+        .filter(|word| word.chars().any(char::is_alphanumeric))
+        .count();
     cjk >= LEAST_CJK || words >= LEAST_WORDS || piece.chars().count() >= LEAST_CHARACTERS
 }
 
@@ -93,7 +96,10 @@ fn stands(pieces: &[String], report: &Comparable) -> bool {
         let mut search = from;
         let mut places = 0;
         let piece_negates = negates(piece);
-        while let Some(offset) = text.get(search..).and_then(|rest| rest.find(piece.as_str())) {
+        while let Some(offset) = text
+            .get(search..)
+            .and_then(|rest| rest.find(piece.as_str()))
+        {
             let start = search + offset;
             let end = start + piece.len();
             if is_boundary(text, start) && is_boundary(text, end) {
@@ -106,7 +112,11 @@ fn stands(pieces: &[String], report: &Comparable) -> bool {
                     break;
                 }
             }
-            search = start + text.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+            search = start
+                + text
+                    .get(start..)
+                    .and_then(|rest| rest.chars().next())
+                    .map_or(1, char::len_utf8);
         }
         match found {
             Some(end) => from = end,
@@ -123,7 +133,7 @@ fn is_boundary(text: &str, at: usize) -> bool {
     match (before, after) {
         (Some(a), Some(b)) => {
             let joins = |c: char| (c.is_alphanumeric() || c == '_') && !is_cjk(c);
-            !(joins(a) && joins(b)) && !splits_number(text, at, a, b)
+            !(joins(a) && joins(b) || splits_number(text, at, a, b))
         }
         _ => true,
     }
@@ -180,7 +190,10 @@ fn floor_up(text: &str, mut at: usize) -> usize {
 }
 
 fn is_hard_break(c: char) -> bool {
-    matches!(c, ';' | '!' | '?' | '。' | '；' | '！' | '？' | '\n' | ',' | '，' | '、')
+    matches!(
+        c,
+        ';' | '!' | '?' | '。' | '；' | '！' | '？' | '\n' | ',' | '，' | '、'
+    )
 }
 
 fn last_break(head: &str) -> usize {
@@ -232,7 +245,9 @@ impl Comparable {
                 }
                 if pending_space {
                     let last = out.chars().next_back();
-                    let joins = last.is_none_or(is_wide) || is_wide(c) || (c == '%' && last.is_some_and(|last| last.is_ascii_digit()));
+                    let joins = last.is_none_or(is_wide)
+                        || is_wide(c)
+                        || (c == '%' && last.is_some_and(|last| last.is_ascii_digit()));
                     if !joins {
                         out.push(' ');
                     }
@@ -262,7 +277,11 @@ fn is_wrap(line: &str, next: &str) -> bool {
     if is_cjk(last) && is_cjk(first) {
         return line.chars().count() >= 20;
     }
-    let last_word = line.rsplit(char::is_whitespace).next().map(fold).unwrap_or_default();
+    let last_word = line
+        .rsplit(char::is_whitespace)
+        .next()
+        .map(fold)
+        .unwrap_or_default();
     let dangling = is_stop_word(&last_word) || negates(&last_word);
     first.is_lowercase() && (dangling || line.chars().count() >= 50)
 }
@@ -292,7 +311,9 @@ mod tests {
     use super::*;
 
     fn stands_in(quote: &str, report: &str) -> bool {
-        Quotable::new(&Report::from_text(report)).find(quote).is_some()
+        Quotable::new(&Report::from_text(report))
+            .find(quote)
+            .is_some()
     }
 
     #[test]
@@ -302,18 +323,30 @@ mod tests {
             ("pool", "the pool is at 30 %"),
             ("at 30", "the pool is at 30 %"),
             ("pool is exhausted now", "the pool is not exhausted now"),
-            ("deployed since yesterday", "nothing deployed since yesterday"),
+            (
+                "deployed since yesterday",
+                "nothing deployed since yesterday",
+            ),
             ("the pool is at 80 %", "the pool is at 30 %"),
             ("is at 30 percent of", "this at 30 percent of"),
-            ("pool at 30 … gateway 429", "gateway 429 and then the pool at 30"),
+            (
+                "pool at 30 … gateway 429",
+                "gateway 429 and then the pool at 30",
+            ),
             ("连接池", "连接池使用率 30%"),
             ("连接池已满", "连接池未满，连接池正常"),
             ("有发布记录", "今天没有发布记录"),
             ("latency of 30", "latency of 30.5 ms"),
             ("the … is … at", "the pool is down, at night"),
             ("pool is exhausted … now", "pool is exhausted"),
-            ("exhausted the whole pool", "we have not\nexhausted the whole pool"),
-            ("deployed since yesterday", "as far as we could see up to now there was nothing\ndeployed since yesterday"),
+            (
+                "exhausted the whole pool",
+                "we have not\nexhausted the whole pool",
+            ),
+            (
+                "deployed since yesterday",
+                "as far as we could see up to now there was nothing\ndeployed since yesterday",
+            ),
             ("the pool is … exhausted", "the pool is not exhausted"),
         ] {
             assert!(!stands_in(quote, report), "{quote} / {report}");
@@ -323,18 +356,42 @@ mod tests {
     #[test]
     fn r3_quotes_that_stand() {
         for (quote, report) in [
-            ("upstream returned 429", "gateway: upstream returned 429 Too Many Requests"),
-            ("hikaricp_connections_pending 61", "active 20, hikaricp_connections_pending 61, max 20"),
+            (
+                "upstream returned 429",
+                "gateway: upstream returned 429 Too Many Requests",
+            ),
+            (
+                "hikaricp_connections_pending 61",
+                "active 20, hikaricp_connections_pending 61, max 20",
+            ),
             ("The Pool  Is at 30 %", "so the pool is\nat 30 % only"),
             ("“pool at 30 %”", "'pool at 30 %' said alice"),
-            ("支付接口返回503,错误率约20%", "支付接口返回５０３，错误率约２０％，重启过一次没用。"),
+            (
+                "支付接口返回503,错误率约20%",
+                "支付接口返回５０３，错误率约２０％，重启过一次没用。",
+            ),
             ("握手失败", "网关握手失败，大量客户端报错"),
-            ("Connection is not available", "HikariPool-1 - Connection is not available, timed out"),
-            ("pool at 30 … gateway 429", "the pool at 30 and then the gateway 429"),
+            (
+                "Connection is not available",
+                "HikariPool-1 - Connection is not available, timed out",
+            ),
+            (
+                "pool at 30 … gateway 429",
+                "the pool at 30 and then the gateway 429",
+            ),
             ("DB pool at 30%", "upstream 429s, DB pool at 30 %"),
-            ("error rate 27% on checkout", "nothing deployed today\nerror rate 27% on checkout"),
-            ("request timed out", "Connection is not available, request timed out"),
-            ("hikaricp_connections_pending 61 [...] max 20", "active 20, hikaricp_connections_pending 61, max 20"),
+            (
+                "error rate 27% on checkout",
+                "nothing deployed today\nerror rate 27% on checkout",
+            ),
+            (
+                "request timed out",
+                "Connection is not available, request timed out",
+            ),
+            (
+                "hikaricp_connections_pending 61 [...] max 20",
+                "active 20, hikaricp_connections_pending 61, max 20",
+            ),
             ("nfs timeouts", "many NFS timeouts since noon"),
             ("支付接口返回503", "今天没有发布\n支付接口返回 503"),
         ] {

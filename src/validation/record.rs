@@ -31,11 +31,16 @@ impl FixRecord {
     pub fn of(context: &Context<'_>, fix: &Phrase) -> Self {
         let mut tried: Vec<Tried> = Vec::new();
         for episode in &context.episodes {
-            let (Some(outcome), Some((id, at))) = (episode.outcome_of(fix), episode.tried(fix)) else {
+            let (Some(outcome), Some((id, at))) = (episode.outcome_of(fix), episode.tried(fix))
+            else {
                 continue;
             };
             if outcome.standing() == Standing::Refuted || episode.tried_same(fix) {
-                tried.push(Tried { id: Some(id), at, outcome });
+                tried.push(Tried {
+                    id: Some(id),
+                    at,
+                    outcome,
+                });
             }
         }
         // Where a time is missing the numbers tell the order: they are given out in order.
@@ -59,7 +64,10 @@ impl FixRecord {
     }
 
     pub fn held(&self) -> usize {
-        self.0.iter().filter(|trial| trial.outcome.standing() == Standing::Verified).count()
+        self.0
+            .iter()
+            .filter(|trial| trial.outcome.standing() == Standing::Verified)
+            .count()
     }
 
     pub fn failed(&self) -> usize {
@@ -71,12 +79,17 @@ impl FixRecord {
     }
 
     pub fn made_worse(&self) -> bool {
-        self.0.iter().any(|trial| trial.outcome == Outcome::MadeWorse)
+        self.0
+            .iter()
+            .any(|trial| trial.outcome == Outcome::MadeWorse)
     }
 
     /// Not to be repeated: it made things worse, failed at its newest attempt, or failed at least as
     /// often as it held (R17).
     pub fn is_failed(&self) -> bool {
-        self.failed() > 0 && (self.made_worse() || self.newest().is_some_and(Tried::failed) || self.failed() >= self.held())
+        self.failed() > 0
+            && (self.made_worse()
+                || self.newest().is_some_and(Tried::failed)
+                || self.failed() >= self.held())
     }
 }

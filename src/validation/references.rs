@@ -20,7 +20,12 @@ pub(super) fn citable(memory: &Memory, id: IncidentId) -> Option<&Recalled> {
 }
 
 /// The references of a list that survive, each once, in order (R1).
-pub(super) fn survivors<'m>(written: &[String], memory: &'m Memory, at: &str, log: &mut Log) -> Vec<&'m Recalled> {
+pub(super) fn survivors<'m>(
+    written: &[String],
+    memory: &'m Memory,
+    at: &str,
+    log: &mut Log,
+) -> Vec<&'m Recalled> {
     let mut kept: Vec<&Recalled> = Vec::new();
     for (index, reference) in written.iter().enumerate().take(MOST_READ) {
         let at = format!("{at}[{index}]");
@@ -28,13 +33,20 @@ pub(super) fn survivors<'m>(written: &[String], memory: &'m Memory, at: &str, lo
             log.note("R1", at, reference, "");
             continue;
         };
-        if kept.iter().any(|known| known.incident.id == recalled.incident.id) {
+        if kept
+            .iter()
+            .any(|known| known.incident.id == recalled.incident.id)
+        {
             log.note("R1", at, reference, "");
             continue;
         }
         kept.push(recalled);
     }
-    if let Some(more) = written.len().checked_sub(MOST_READ).filter(|more| *more > 0) {
+    if let Some(more) = written
+        .len()
+        .checked_sub(MOST_READ)
+        .filter(|more| *more > 0)
+    {
         log.note("R1", at, format!("{more} more references"), "");
     }
     kept
@@ -82,7 +94,11 @@ impl Nameable {
         add(report, true);
         for recalled in memory.direct() {
             let incident = &recalled.incident;
-            for text in [&incident.title, &incident.root_cause].into_iter().chain(&incident.symptoms).chain(&incident.error_signatures) {
+            for text in [&incident.title, &incident.root_cause]
+                .into_iter()
+                .chain(&incident.symptoms)
+                .chain(&incident.error_signatures)
+            {
                 add(text, false);
             }
             for attempt in &incident.attempts {
@@ -104,7 +120,10 @@ impl Nameable {
             return said.to_owned();
         }
         let chars: Vec<char> = said.chars().collect();
-        let unknown: Vec<Mention> = mentions(&chars).into_iter().filter(|mention| !self.knows(mention)).collect();
+        let unknown: Vec<Mention> = mentions(&chars)
+            .into_iter()
+            .filter(|mention| !self.knows(mention))
+            .collect();
         if unknown.is_empty() {
             return said.to_owned();
         }
@@ -120,17 +139,58 @@ impl Nameable {
             strike_one(&mut rest, mention);
         }
         let rest = tidy(&rest);
-        if meaningful(&rest).is_empty() { String::new() } else { rest }
+        if meaningful(&rest).is_empty() {
+            String::new()
+        } else {
+            rest
+        }
     }
 }
 
 /// Words that lead to a reference and mean nothing without it.
 const LEADS: &[&str] = &[
-    "as", "in", "like", "see", "of", "from", "with", "to", "same", "cf", "per", "and", "or", "during", "incident", "incidents", "also",
-    "similar", "identical", "the", "again", "was", "ref", "reference",
+    "as",
+    "in",
+    "like",
+    "see",
+    "of",
+    "from",
+    "with",
+    "to",
+    "same",
+    "cf",
+    "per",
+    "and",
+    "or",
+    "during",
+    "incident",
+    "incidents",
+    "also",
+    "similar",
+    "identical",
+    "the",
+    "again",
+    "was",
+    "ref",
+    "reference",
 ];
-const HAN_LEADS: &[&str] = &["参见", "参考", "类似", "根据", "详见", "如同", "与", "和", "同", "如", "像", "见", "据", "跟", "在", "按"];
-const HAN_TAILS: &[&str] = &["完全相同", "相同", "一样", "类似", "相似", "一致", "同样", "中", "里", "那次", "所述"];
+const HAN_LEADS: &[&str] = &[
+    "参见", "参考", "类似", "根据", "详见", "如同", "与", "和", "同", "如", "像", "见", "据", "跟",
+    "在", "按",
+];
+const HAN_TAILS: &[&str] = &[
+    "完全相同",
+    "相同",
+    "一样",
+    "类似",
+    "相似",
+    "一致",
+    "同样",
+    "中",
+    "里",
+    "那次",
+    "所述",
+];
 
 fn strike_one(chars: &mut Vec<char>, mention: &Mention) {
     let (mut start, mut end) = (mention.start, mention.end.min(chars.len()));
@@ -140,7 +200,10 @@ fn strike_one(chars: &mut Vec<char>, mention: &Mention) {
         let before = start.checked_sub(1).and_then(|index| at(chars, index));
         let after = at(chars, end);
         match (before, after) {
-            (Some('(' | '（' | '[' | '【' | '"' | '“' | '`' | '\''), Some(')' | '）' | ']' | '】' | '"' | '”' | '`' | '\'')) => {
+            (
+                Some('(' | '（' | '[' | '【' | '"' | '“' | '`' | '\''),
+                Some(')' | '）' | ']' | '】' | '"' | '”' | '`' | '\''),
+            ) => {
                 start -= 1;
                 end += 1;
             }
@@ -157,7 +220,14 @@ fn strike_one(chars: &mut Vec<char>, mention: &Mention) {
             start = head_end - lead.chars().count();
             continue;
         }
-        let word: String = head.chars().rev().take_while(|c| c.is_alphanumeric() && !is_cjk(*c)).collect::<Vec<_>>().into_iter().rev().collect();
+        let word: String = head
+            .chars()
+            .rev()
+            .take_while(|c| c.is_alphanumeric() && !is_cjk(*c))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect();
         if !word.is_empty() && LEADS.contains(&fold(&word).as_str()) {
             start = head_end - word.chars().count();
             continue;
@@ -166,7 +236,10 @@ fn strike_one(chars: &mut Vec<char>, mention: &Mention) {
     }
     let tail: String = chars.get(end..).unwrap_or_default().iter().collect();
     let spaces = tail.chars().take_while(|c| c.is_whitespace()).count();
-    if let Some(word) = HAN_TAILS.iter().find(|word| tail.trim_start().starts_with(**word)) {
+    if let Some(word) = HAN_TAILS
+        .iter()
+        .find(|word| tail.trim_start().starts_with(**word))
+    {
         end += spaces + word.chars().count();
         if at(chars, end) == Some('的') {
             end += 1;
@@ -174,7 +247,10 @@ fn strike_one(chars: &mut Vec<char>, mention: &Mention) {
     }
     if start == 0 {
         let tail: String = chars.get(end..).unwrap_or_default().iter().collect();
-        if let Some(word) = ["and ", "or ", "和", "与"].iter().find(|word| tail.trim_start().starts_with(**word)) {
+        if let Some(word) = ["and ", "or ", "和", "与"]
+            .iter()
+            .find(|word| tail.trim_start().starts_with(**word))
+        {
             end += tail.chars().take_while(|c| c.is_whitespace()).count() + word.chars().count();
         }
     }
@@ -195,35 +271,70 @@ static IN_PROSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// What a bare number counts where it stands behind such a word.
-const NUMBERED: &[&str] = &["hypothesis", "step", "card", "option", "cause", "priority", "phase", "item", "point", "假设", "步骤", "方案", "优先级"];
+const NUMBERED: &[&str] = &[
+    "hypothesis",
+    "step",
+    "card",
+    "option",
+    "cause",
+    "priority",
+    "phase",
+    "item",
+    "point",
+    "假设",
+    "步骤",
+    "方案",
+    "优先级",
+];
 
 fn mentions(chars: &[char]) -> Vec<Mention> {
     let Some(pattern) = IN_PROSE.as_ref() else {
         return Vec::new();
     };
-    let folded: String = chars.iter().map(|c| narrow(*c).to_ascii_lowercase()).collect();
+    let folded: String = chars
+        .iter()
+        .map(|c| narrow(*c).to_ascii_lowercase())
+        .collect();
     let mut out = Vec::new();
     let (mut byte, mut position) = (0, 0);
     for captures in pattern.captures_iter(&folded) {
-        let Some(whole) = captures.get(0) else { continue };
-        let number = ["a", "b", "c", "d", "e", "f"].iter().find_map(|name| captures.name(name));
-        let Some(id) = number.and_then(|number| number.as_str().parse().ok()).and_then(IncidentId::new) else {
+        let Some(whole) = captures.get(0) else {
             continue;
         };
-        position += folded.get(byte..whole.start()).unwrap_or_default().chars().count();
+        let number = ["a", "b", "c", "d", "e", "f"]
+            .iter()
+            .find_map(|name| captures.name(name));
+        let Some(id) = number
+            .and_then(|number| number.as_str().parse().ok())
+            .and_then(IncidentId::new)
+        else {
+            continue;
+        };
+        position += folded
+            .get(byte..whole.start())
+            .unwrap_or_default()
+            .chars()
+            .count();
         byte = whole.start();
         let tail = folded.get(whole.end()..).unwrap_or_default();
         let head = folded.get(..whole.start()).unwrap_or_default();
         // `incident 2026-05-14`, `incident 30 minutes ago`: numbers, not ids.
-        let lead = number.and_then(|number| folded.get(whole.start()..number.start())).unwrap_or_default();
-        let marked = lead.contains(['#', '0', '-']) || lead.chars().any(crate::incident::id::is_dash);
-        let loose = (captures.name("incident").is_some() || captures.name("inc").is_some()) && !marked;
+        let lead = number
+            .and_then(|number| folded.get(whole.start()..number.start()))
+            .unwrap_or_default();
+        let marked =
+            lead.contains(['#', '0', '-']) || lead.chars().any(crate::incident::id::is_dash);
+        let loose =
+            (captures.name("incident").is_some() || captures.name("inc").is_some()) && !marked;
         if goes_on(tail) || (loose && is_counted(tail)) {
             continue;
         }
         let bare = captures.name("bare").is_some();
         if bare {
-            let glued = head.chars().next_back().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '&' | '/' | '<'));
+            let glued = head
+                .chars()
+                .next_back()
+                .is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '&' | '/' | '<'));
             let numbered = NUMBERED.iter().any(|word| head.trim_end().ends_with(word));
             if glued || numbered {
                 continue;
@@ -254,7 +365,9 @@ fn is_counted(tail: &str) -> bool {
     static COUNTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"^ ?(?:(?:milliseconds?|ms|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|s|m|h|d|times?|percent|users?|customers?|pods?|requests?|people|replicas?|of)(?-u:\b)|[次起分小时天个月年人秒])").ok()
     });
-    COUNTED.as_ref().is_some_and(|counted| counted.is_match(tail))
+    COUNTED
+        .as_ref()
+        .is_some_and(|counted| counted.is_match(tail))
 }
 
 #[cfg(test)]
@@ -281,7 +394,11 @@ mod tests {
     }
 
     fn kept(written: &[&str]) -> (Vec<u32>, usize) {
-        let memory = memory(&[(12, Grade::DirectMatch), (43, Grade::Analogy), (33, Grade::Low)]);
+        let memory = memory(&[
+            (12, Grade::DirectMatch),
+            (43, Grade::Analogy),
+            (33, Grade::Low),
+        ]);
         let written: Vec<String> = written.iter().map(|text| (*text).to_owned()).collect();
         let mut log = Log::default();
         let kept = survivors(&written, &memory, "refs", &mut log)
@@ -295,7 +412,10 @@ mod tests {
     fn r1_invented_and_duplicate_references_are_dropped_and_recorded() {
         // An empty reference proposes nothing, so dropping it is no change.
         assert_eq!(kept(&["INC-0099", "nonsense", ""]), (vec![], 2));
-        assert_eq!(kept(&["12", "#12", "INC-12", "ＩＮＣ－１２"]), (vec![12], 3));
+        assert_eq!(
+            kept(&["12", "#12", "INC-12", "ＩＮＣ－１２"]),
+            (vec![12], 3)
+        );
         assert_eq!(kept(&["INC-0043", "inc 12"]), (vec![43, 12], 0));
     }
 
@@ -306,7 +426,12 @@ mod tests {
 
     fn struck(text: &str, phrases: bool) -> String {
         let memory = memory(&[(12, Grade::DirectMatch), (33, Grade::Low)]);
-        Nameable::new(&memory, "a duplicate of INC-777? ticket #4711", IncidentId::new(107)).strike(text, phrases)
+        Nameable::new(
+            &memory,
+            "a duplicate of INC-777? ticket #4711",
+            IncidentId::new(107),
+        )
+        .strike(text, phrases)
     }
 
     #[test]
@@ -339,7 +464,10 @@ mod tests {
             ("与 INC-0033 相同。", ""),
             ("As in INC-0099 the pool is empty", "the pool is empty"),
             ("ＩＮＣ－００９９ again: pool empty", "again: pool empty"),
-            ("restart it (as in INC-99), then wait", "restart it, then wait"),
+            (
+                "restart it (as in INC-99), then wait",
+                "restart it, then wait",
+            ),
             ("like incident 98", ""),
             ("see incident no. 98 (#99): pool empty", "pool empty"),
             ("restart it (INC‑99)", "restart it"),
@@ -350,8 +478,14 @@ mod tests {
         ] {
             assert_eq!(struck(text, false), expected, "{text}");
         }
-        assert_eq!(struck("Same as INC-0099: pool exhausted", true), "pool exhausted");
+        assert_eq!(
+            struck("Same as INC-0099: pool exhausted", true),
+            "pool exhausted"
+        );
         assert_eq!(struck("与INC-0099相同的连接池问题", true), "连接池问题");
-        assert_eq!(struck("Pool exhausted, see INC-0099. It leaks.", true), "Pool exhausted. It leaks.");
+        assert_eq!(
+            struck("Pool exhausted, see INC-0099. It leaks.", true),
+            "Pool exhausted. It leaks."
+        );
     }
 }

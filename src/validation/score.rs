@@ -67,7 +67,10 @@ pub fn score(numbers: &Numbers) -> (Option<u8>, Arithmetic) {
         let proven = u64::from(numbers.proven);
         let against = u64::from(numbers.refuted) + u64::from(numbers.other);
         let most = 100 * (proven + 1) / (proven + against + 2);
-        caps.push(("R10 record".to_owned(), u8::try_from(most).unwrap_or(HIGHEST)));
+        caps.push((
+            "R10 record".to_owned(),
+            u8::try_from(most).unwrap_or(HIGHEST),
+        ));
     }
     if numbers.newest_failed {
         caps.push(("R10 newest failed".to_owned(), NEWEST_FAILED_MOST));
@@ -194,7 +197,16 @@ mod tests {
             any::<bool>(),
         )
             .prop_map(
-                |(model, proven, refuted, other, verified_analogy, newest_failed, stale, contradicted)| Numbers {
+                |(
+                    model,
+                    proven,
+                    refuted,
+                    other,
+                    verified_analogy,
+                    newest_failed,
+                    stale,
+                    contradicted,
+                )| Numbers {
                     model,
                     proven,
                     refuted,

@@ -21,15 +21,40 @@ pub const MOST_STEPS: usize = 7;
 const MOST_READ: usize = 40;
 
 /// Steps as they may be shown, each with its computed risk; the order is still the proposal's.
-pub(super) fn checked(context: &Context<'_>, proposed: &[ProposedStep], cited: &[IncidentId], at: &str, log: &mut Log) -> Vec<NextStep> {
+pub(super) fn checked(
+    context: &Context<'_>,
+    proposed: &[ProposedStep],
+    cited: &[IncidentId],
+    at: &str,
+    log: &mut Log,
+) -> Vec<NextStep> {
     let mut out: Vec<NextStep> = Vec::new();
     if proposed.len() > MOST_READ {
-        log.note("R16", at, format!("{} more steps", proposed.len() - MOST_READ), "");
+        log.note(
+            "R16",
+            at,
+            format!("{} more steps", proposed.len() - MOST_READ),
+            "",
+        );
     }
     for (index, said) in proposed.iter().enumerate().take(MOST_READ) {
         let at = format!("{at}[{index}]");
-        let mut command = context.claim(&said.command, text::SENTENCE, cited, Place::Command, &format!("{at}.command"), log);
-        let step = context.claim(&said.step, text::SENTENCE, cited, Place::Body, &format!("{at}.step"), log);
+        let mut command = context.claim(
+            &said.command,
+            text::SENTENCE,
+            cited,
+            Place::Command,
+            &format!("{at}.command"),
+            log,
+        );
+        let step = context.claim(
+            &said.step,
+            text::SENTENCE,
+            cited,
+            Place::Body,
+            &format!("{at}.step"),
+            log,
+        );
         if step.is_empty() {
             if !said.step.trim().is_empty() || said.command.trim().is_empty() {
                 log.note("R16", &at, &said.step, "");
@@ -46,18 +71,50 @@ pub(super) fn checked(context: &Context<'_>, proposed: &[ProposedStep], cited: &
             log.note("R16", format!("{at}.command"), &command, "");
             command.clear();
         }
-        let step = if step.is_empty() { std::mem::take(&mut command) } else { step };
+        let step = if step.is_empty() {
+            std::mem::take(&mut command)
+        } else {
+            step
+        };
         // Judged as proposed: a placeholder in a command is no redirection.
-        let computed = if command.is_empty() { risk::of_step(&step, "") } else { risk::of_step(&said.step, &said.command) };
-        let risk = said.risk.map_or(computed, |proposed| proposed.max(computed));
-        log.note("R16", format!("{at}.risk"), said.risk.map_or("", Risk::word), risk.word());
-        if out.iter().any(|known| known.step == step && known.command == command) {
+        let computed = if command.is_empty() {
+            risk::of_step(&step, "")
+        } else {
+            risk::of_step(&said.step, &said.command)
+        };
+        let risk = said
+            .risk
+            .map_or(computed, |proposed| proposed.max(computed));
+        log.note(
+            "R16",
+            format!("{at}.risk"),
+            said.risk.map_or("", Risk::word),
+            risk.word(),
+        );
+        if out
+            .iter()
+            .any(|known| known.step == step && known.command == command)
+        {
             log.note("R16", &at, &step, "");
             continue;
         }
         out.push(NextStep {
-            expect: context.claim(&said.expect, text::SENTENCE, cited, Place::Timed, &format!("{at}.expect"), log),
-            undo: context.claim(&said.undo, text::SENTENCE, cited, Place::Timed, &format!("{at}.undo"), log),
+            expect: context.claim(
+                &said.expect,
+                text::SENTENCE,
+                cited,
+                Place::Timed,
+                &format!("{at}.expect"),
+                log,
+            ),
+            undo: context.claim(
+                &said.undo,
+                text::SENTENCE,
+                cited,
+                Place::Timed,
+                &format!("{at}.undo"),
+                log,
+            ),
             step,
             command,
             risk,
@@ -68,7 +125,11 @@ pub(super) fn checked(context: &Context<'_>, proposed: &[ProposedStep], cited: &
 }
 
 /// Without the steps that repeat a failed fix, and what is not to be repeated (R17).
-pub(super) fn without_failed(context: &Context<'_>, mut steps: Vec<NextStep>, log: &mut Log) -> (Vec<NextStep>, Vec<DoNotRepeat>) {
+pub(super) fn without_failed(
+    context: &Context<'_>,
+    mut steps: Vec<NextStep>,
+    log: &mut Log,
+) -> (Vec<NextStep>, Vec<DoNotRepeat>) {
     let failed = failed_fixes(context);
     steps.retain(|step| {
         let repeats = step.changes_something() && repeats_a_failure(context, step, &failed);
@@ -84,7 +145,11 @@ pub(super) fn without_failed(context: &Context<'_>, mut steps: Vec<NextStep>, lo
 /// or by the number of the incident where it failed.
 fn repeats_a_failure(context: &Context<'_>, step: &NextStep, failed: &[FailedFix]) -> bool {
     let phrases = [Phrase::new(&step.step), Phrase::new(&step.command)];
-    let records: Vec<FixRecord> = phrases.iter().filter(|phrase| !phrase.is_empty()).map(|phrase| FixRecord::of(context, phrase)).collect();
+    let records: Vec<FixRecord> = phrases
+        .iter()
+        .filter(|phrase| !phrase.is_empty())
+        .map(|phrase| FixRecord::of(context, phrase))
+        .collect();
     if records.iter().any(FixRecord::is_failed) {
         return true;
     }
@@ -96,22 +161,39 @@ fn repeats_a_failure(context: &Context<'_>, step: &NextStep, failed: &[FailedFix
     let again = AGAIN.iter().any(|word| folded.contains(word));
     failed.iter().any(|fix| {
         let held_in = phrases.iter().any(|phrase| phrase.contains(&fix.phrase));
-        let by_number = again && fix.shown.refs.iter().any(|id| folded.contains(&id.to_string().to_lowercase()));
+        let by_number = again
+            && fix
+                .shown
+                .refs
+                .iter()
+                .any(|id| folded.contains(&id.to_string().to_lowercase()));
         held_in || by_number
     })
 }
 
 /// Words by which a step takes over what another incident did.
-const AGAIN: &[&str] = &["fix", "repeat", "apply", "again", "same", "as in", "like in", "redo", "修复", "方案", "重复", "再次", "同样", "沿用", "按照", "做法"];
+const AGAIN: &[&str] = &[
+    "fix", "repeat", "apply", "again", "same", "as in", "like in", "redo", "修复", "方案", "重复",
+    "再次", "同样", "沿用", "按照", "做法",
+];
 
 /// A checklist: failed fixes out, read-only first, four to seven steps (R16, R17).
-pub(super) fn checklist(context: &Context<'_>, steps: Vec<NextStep>, log: &mut Log) -> (Vec<NextStep>, Vec<DoNotRepeat>) {
+pub(super) fn checklist(
+    context: &Context<'_>,
+    steps: Vec<NextStep>,
+    log: &mut Log,
+) -> (Vec<NextStep>, Vec<DoNotRepeat>) {
     let (mut steps, do_not_repeat) = without_failed(context, steps, log);
     fill(context, &mut steps, log);
     let before: Vec<String> = steps.iter().map(|step| step.step.clone()).collect();
     steps.sort_by_key(|step| step.risk);
     let after: Vec<String> = steps.iter().map(|step| step.step.clone()).collect();
-    log.note("R16", "next_steps", format!("order: {}", before.join(" | ")), format!("order: {}", after.join(" | ")));
+    log.note(
+        "R16",
+        "next_steps",
+        format!("order: {}", before.join(" | ")),
+        format!("order: {}", after.join(" | ")),
+    );
     while steps.len() > MOST_STEPS {
         if let Some(step) = steps.pop() {
             log.note("R16", "next_steps", &step.step, "");
@@ -123,11 +205,15 @@ pub(super) fn checklist(context: &Context<'_>, steps: Vec<NextStep>, log: &mut L
 /// Standard checks of the failure class, where steps are too few or none of them only reads.
 fn fill(context: &Context<'_>, steps: &mut Vec<NextStep>, log: &mut Log) {
     let case = context.case;
-    let mut standard = checks::standard(case.failure_class, case.locale, case.service.as_deref()).into_iter();
+    let mut standard =
+        checks::standard(case.failure_class, case.locale, case.service.as_deref()).into_iter();
     let lacks_reading = |steps: &[NextStep]| !steps.iter().any(|step| step.risk == Risk::ReadOnly);
     while steps.len() < FEWEST_STEPS || lacks_reading(steps) {
         let Some(check) = standard.next() else { break };
-        if steps.iter().any(|known| same(&known.step, &check.step) || (!check.command.is_empty() && known.command == check.command)) {
+        if steps.iter().any(|known| {
+            same(&known.step, &check.step)
+                || (!check.command.is_empty() && known.command == check.command)
+        }) {
             continue;
         }
         log.note("R16", "next_steps", "", &check.step);
@@ -156,16 +242,29 @@ fn failed_fixes(context: &Context<'_>) -> Vec<FailedFix> {
         .iter()
         .flat_map(|episode| episode.fixes())
         .map(|(id, attempt, phrase)| (attempt.fix.as_str(), phrase, Some(id)));
-    let own = context.case.attempts.iter().zip(&context.own_fixes).map(|(attempt, phrase)| (attempt.fix.as_str(), phrase, None));
+    let own = context
+        .case
+        .attempts
+        .iter()
+        .zip(&context.own_fixes)
+        .map(|(attempt, phrase)| (attempt.fix.as_str(), phrase, None));
     for (words, phrase, id) in here.chain(own) {
         if !phrase.is_empty() && !known.iter().any(|(_, other, _)| other.same(phrase)) {
             known.push((words, phrase.clone(), id));
         }
     }
-    known.into_iter().filter_map(|(words, phrase, from)| failed_fix(context, words, phrase, from)).collect()
+    known
+        .into_iter()
+        .filter_map(|(words, phrase, from)| failed_fix(context, words, phrase, from))
+        .collect()
 }
 
-fn failed_fix(context: &Context<'_>, words: &str, phrase: Phrase, from: Option<IncidentId>) -> Option<FailedFix> {
+fn failed_fix(
+    context: &Context<'_>,
+    words: &str,
+    phrase: Phrase,
+    from: Option<IncidentId>,
+) -> Option<FailedFix> {
     let record = FixRecord::of(context, &phrase);
     if !record.is_failed() {
         return None;
@@ -180,7 +279,11 @@ fn failed_fix(context: &Context<'_>, words: &str, phrase: Phrase, from: Option<I
         shown: DoNotRepeat {
             fix: shown,
             refs: failures().filter_map(|trial| trial.id).collect(),
-            outcome: if record.made_worse() { Outcome::MadeWorse } else { failures().last()?.outcome },
+            outcome: if record.made_worse() {
+                Outcome::MadeWorse
+            } else {
+                failures().next_back()?.outcome
+            },
             held: count(record.held()),
             failed: count(record.failed()),
         },

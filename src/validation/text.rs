@@ -53,17 +53,24 @@ pub(super) fn clean_line(text: &str, most: usize) -> String {
 
 /// Mentions become words, masked links show where they lead, images and commands vanish.
 fn inert(text: &str) -> Cow<'_, str> {
-    static LINK: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"!?\[([^\[\]\n]{0,200})\]\(\s*<?([^()\s<>]{1,400})>?[^()\n]{0,200}\)").ok());
+    static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"!?\[([^\[\]\n]{0,200})\]\(\s*<?([^()\s<>]{1,400})>?[^()\n]{0,200}\)").ok()
+    });
     // `<@1>`, `<@&1>`, `<#1>`, `<:name:1>`, `<a:name:1>`, `</name:1>`, `<t:1:R>`, `<id:guide>`.
-    static TOKEN: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"[<＜](?:[@＠][!&＆]?[0-9０-９]*|[#＃][0-9０-９]+|a?:[A-Za-z0-9_]+:[0-9]+|/[^<>\n]{1,80}:[0-9]+|t:-?[0-9]+(?::[A-Za-z])?|id:[a-z]+)[>＞]").ok());
-    static EVERYONE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)[@＠﹫]\s?(everyone|here)").ok());
+    static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"[<＜](?:[@＠][!&＆]?[0-9０-９]*|[#＃][0-9０-９]+|a?:[A-Za-z0-9_]+:[0-9]+|/[^<>\n]{1,80}:[0-9]+|t:-?[0-9]+(?::[A-Za-z])?|id:[a-z]+)[>＞]").ok()
+    });
+    static EVERYONE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)[@＠﹫]\s?(everyone|here)").ok());
     let mut text = Cow::Borrowed(text);
     if !text.contains(['[', '<', '＜', '@', '＠', '﹫']) {
         return text;
     }
-    for (pattern, with) in [(&LINK, "$1 ($2)"), (&TOKEN, "(mention)"), (&EVERYONE, "(at)$1")] {
+    for (pattern, with) in [
+        (&LINK, "$1 ($2)"),
+        (&TOKEN, "(mention)"),
+        (&EVERYONE, "(at)$1"),
+    ] {
         if let Some(pattern) = pattern.as_ref()
             && let Cow::Owned(changed) = pattern.replace_all(&text, with)
         {
@@ -132,7 +139,10 @@ pub(super) fn without_clauses(chars: &[char], positions: &[usize]) -> String {
     let mut kept: Vec<char> = Vec::new();
     let ending = chars.iter().rev().find(|c| !c.is_whitespace()).copied();
     for (start, end) in clauses(chars) {
-        if !positions.iter().any(|position| (start..end).contains(position)) {
+        if !positions
+            .iter()
+            .any(|position| (start..end).contains(position))
+        {
             kept.extend(chars.get(start..end).unwrap_or_default());
         }
     }
@@ -156,7 +166,17 @@ pub(super) fn tidy(chars: &[char]) -> String {
         .collect();
     let mut text = lines.join("\n");
     // A bracket that held nothing else, and a comma before what ends the sentence anyway.
-    for (left, right) in [(" ()", ""), ("（）", ""), (" ( )", ""), (" ,", ","), (" . ", ". "), (",. ", ". "), ("，。", "。"), (",;", ";"), ("  ", " ")] {
+    for (left, right) in [
+        (" ()", ""),
+        ("（）", ""),
+        (" ( )", ""),
+        (" ,", ","),
+        (" . ", ". "),
+        (",. ", ". "),
+        ("，。", "。"),
+        (",;", ";"),
+        ("  ", " "),
+    ] {
         if text.contains(left) {
             text = text.replace(left, right);
         }
@@ -175,12 +195,24 @@ mod tests {
             ("@everyone db is down", "(at)everyone db is down"),
             ("@\u{200B}here", "(at)here"),
             ("＠everyone", "(at)everyone"),
-            ("ask <@123> or <@&9> in <#4>", "ask (mention) or (mention) in (mention)"),
-            ("[docs](https://e.example/x) say", "docs (https://e.example/x) say"),
-            ("![x](https://e.example/p.png)", "x (https://e.example/p.png)"),
+            (
+                "ask <@123> or <@&9> in <#4>",
+                "ask (mention) or (mention) in (mention)",
+            ),
+            (
+                "[docs](https://e.example/x) say",
+                "docs (https://e.example/x) say",
+            ),
+            (
+                "![x](https://e.example/p.png)",
+                "x (https://e.example/p.png)",
+            ),
             ("</report:112233445566778899>", "(mention)"),
             ("safe\u{202E}txt.exe", "safetxt.exe"),
-            ("z\u{0300}\u{0301}\u{0302}\u{0303}\u{0304}\u{0305}a", "z\u{0300}\u{0301}\u{0302}a"),
+            (
+                "z\u{0300}\u{0301}\u{0302}\u{0303}\u{0304}\u{0305}a",
+                "z\u{0300}\u{0301}\u{0302}a",
+            ),
             ("a\u{0007}b", "a b"),
         ] {
             assert_eq!(clean(text, SENTENCE), expected, "{text:?}");

@@ -17,8 +17,19 @@ const MOST_LINES: usize = 8;
 pub fn triage(case: &Case, title: &str, proposed: &ProposedTriage) -> CheckedTriage {
     let context = Context::new(case);
     let mut log = Log::default();
-    let said = context.claim(&proposed.title, text::TITLE, &[], Place::Title, "title", &mut log);
-    let title = if said.is_empty() { text::clean_line(title, text::TITLE) } else { said };
+    let said = context.claim(
+        &proposed.title,
+        text::TITLE,
+        &[],
+        Place::Title,
+        "title",
+        &mut log,
+    );
+    let title = if said.is_empty() {
+        text::clean_line(title, text::TITLE)
+    } else {
+        said
+    };
     if let Some(service) = &case.service {
         log.note("R5", "service", proposed.service.trim(), service);
     } else {
@@ -28,18 +39,33 @@ pub fn triage(case: &Case, title: &str, proposed: &ProposedTriage) -> CheckedTri
     log.note(
         "R30",
         "severity",
-        proposed.severity.map(|severity| severity.to_string()).unwrap_or_default(),
+        proposed
+            .severity
+            .map(|severity| severity.to_string())
+            .unwrap_or_default(),
         severity.to_string(),
     );
     let mut symptoms = Vec::new();
     for (index, symptom) in proposed.symptoms.iter().take(MOST_LINES).enumerate() {
-        let kept = context.claim(symptom, text::SENTENCE, &[], Place::Clause, &format!("symptoms[{index}]"), &mut log);
+        let kept = context.claim(
+            symptom,
+            text::SENTENCE,
+            &[],
+            Place::Clause,
+            &format!("symptoms[{index}]"),
+            &mut log,
+        );
         if !kept.is_empty() {
             symptoms.push(kept);
         }
     }
     let mut error_signatures = Vec::new();
-    for (index, line) in proposed.error_signatures.iter().take(MOST_LINES).enumerate() {
+    for (index, line) in proposed
+        .error_signatures
+        .iter()
+        .take(MOST_LINES)
+        .enumerate()
+    {
         if context.quotable.find(line).is_some() {
             error_signatures.push(text::clean_line(line, text::SENTENCE));
         } else {

@@ -32,14 +32,35 @@ enum Stated {
 
 /// The checked update. `causes` are the titles of the hypotheses and the recorded causes: none of
 /// them is confirmed while the incident runs.
-pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity: Severity, cited: &[IncidentId], causes: &[String], log: &mut Log) -> StakeholderUpdate {
+pub(super) fn checked(
+    context: &Context<'_>,
+    proposed: &ProposedUpdate,
+    severity: Severity,
+    cited: &[IncidentId],
+    causes: &[String],
+    log: &mut Log,
+) -> StakeholderUpdate {
     let case = context.case;
     let report = case.report.all_text();
-    let causes: Vec<Phrase> = causes.iter().map(|cause| Phrase::new(cause)).filter(|cause| !cause.is_empty()).collect();
-    log.note("R19", "stakeholder_update", text::clean(&proposed.free_text, text::PARAGRAPH), "");
+    let causes: Vec<Phrase> = causes
+        .iter()
+        .map(|cause| Phrase::new(cause))
+        .filter(|cause| !cause.is_empty())
+        .collect();
+    log.note(
+        "R19",
+        "stakeholder_update",
+        text::clean(&proposed.free_text, text::PARAGRAPH),
+        "",
+    );
     let minutes = severity.update_minutes();
     if let Some(asked) = proposed.next_update_minutes {
-        log.note("R19", "stakeholder_update.next_update_minutes", asked.to_string(), minutes.to_string());
+        log.note(
+            "R19",
+            "stakeholder_update.next_update_minutes",
+            asked.to_string(),
+            minutes.to_string(),
+        );
     }
     let may_not = |clause: &str, stated: Stated| -> Option<&'static str> {
         if super::risk::is_destructive_text(clause) {
@@ -61,24 +82,53 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
             kept = without;
         }
         kept = ended::without_claims(kept, &report, &at, log);
-        if kept.is_empty() && let Some(own) = own {
-            let own = without(&text::clean(own, text::SENTENCE), |clause| may_not(clause, stated).is_some());
+        if kept.is_empty()
+            && let Some(own) = own
+        {
+            let own = without(&text::clean(own, text::SENTENCE), |clause| {
+                may_not(clause, stated).is_some()
+            });
             log.note("R19", &at, &kept, &own);
             kept = own;
         }
         kept
     };
     let internal = UpdateFields {
-        impact: field("impact", &proposed.impact, Stated::Seen, case.impact.as_deref()),
-        since: field("since", &proposed.since, Stated::Seen, case.since.as_deref()),
+        impact: field(
+            "impact",
+            &proposed.impact,
+            Stated::Seen,
+            case.impact.as_deref(),
+        ),
+        since: field(
+            "since",
+            &proposed.since,
+            Stated::Seen,
+            case.since.as_deref(),
+        ),
         known: field("known", &proposed.known, Stated::Known, None),
         not_confirmed: field("not_confirmed", &proposed.not_confirmed, Stated::Open, None),
         doing: field("doing", &proposed.doing, Stated::Open, None),
-        changed_since: field("changed_since", &proposed.changed_since, Stated::Known, None),
+        changed_since: field(
+            "changed_since",
+            &proposed.changed_since,
+            Stated::Known,
+            None,
+        ),
         needed: field("needed", &proposed.needed, Stated::Open, None),
     };
-    let names: Vec<String> = case.report.thread.iter().map(|message| fold(&message.author)).filter(|name| name.chars().count() > 1).collect();
-    let outside = |said: &str| without(said, |clause| holds_internals(clause) || holds_any(clause, &names) || names_a_person(clause));
+    let names: Vec<String> = case
+        .report
+        .thread
+        .iter()
+        .map(|message| fold(&message.author))
+        .filter(|name| name.chars().count() > 1)
+        .collect();
+    let outside = |said: &str| {
+        without(said, |clause| {
+            holds_internals(clause) || holds_any(clause, &names) || names_a_person(clause)
+        })
+    };
     let executive = UpdateFields {
         impact: outside(&internal.impact),
         since: outside(&internal.since),
@@ -91,13 +141,21 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
     // Customers read what they notice and since when; nothing of what is inside.
     let slugs: Vec<String> = std::iter::once(case.service.as_deref())
         .flatten()
-        .chain(case.registry.services.iter().map(|service| service.name.as_str()))
+        .chain(
+            case.registry
+                .services
+                .iter()
+                .map(|service| service.name.as_str()),
+        )
         .map(fold)
         .filter(|name| name.contains(['-', '_']) || service::key(name).len() > 3)
         .collect();
     let for_customers = |said: &str| {
-        without(&outside(said), |clause| {
-            holds_any(clause, &slugs) || holds_percentage(clause) || is_cause(clause, &causes) || names_severity_or_id(clause)
+        without(&without_shares(&outside(said)), |clause| {
+            holds_any(clause, &slugs)
+                || holds_percentage(clause)
+                || is_cause(clause, &causes)
+                || names_severity_or_id(clause)
         })
     };
     StakeholderUpdate {
@@ -111,6 +169,53 @@ pub(super) fn checked(context: &Context<'_>, proposed: &ProposedUpdate, severity
         next_minutes: minutes,
         nothing_public: exposes_data(&report),
     }
+}
+
+/// Shares in words: customers read no percentage (R19), and losing the clause would lose the impact.
+/// Only before what is counted: *about 8 % of card payments* is *some card payments*.
+fn without_shares(said: &str) -> String {
+    static ENGLISH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?i)(?:\b(?:about|around|roughly|approximately|some|nearly|almost|up to|over|more than) |[~≈])?",
+            r"([0-9]{1,3})(?:\.[0-9]+)?\s?(?:%|percent) of (?:the |all |our |all the )?"
+        ))
+        .ok()
+    });
+    static CHINESE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?:大约|大概|约|近|超过)?\s?([0-9]{1,3})(?:\.[0-9]+)?\s?[%％]\s?的?").ok()
+    });
+    let many = |captures: &regex::Captures<'_>| {
+        let share = captures
+            .get(1)
+            .and_then(|share| share.as_str().parse::<u32>().ok());
+        share.is_some_and(|share| share >= 50)
+    };
+    let (Some(english), Some(chinese)) = (ENGLISH.as_ref(), CHINESE.as_ref()) else {
+        return said.to_owned();
+    };
+    let begun = english.replace_all(said, |captures: &regex::Captures<'_>| {
+        let word = if many(captures) { "many " } else { "some " };
+        match captures.get(0).is_some_and(|whole| whole.start() == 0) {
+            true if word == "many " => "Many ".to_owned(),
+            true => "Some ".to_owned(),
+            false => word.to_owned(),
+        }
+    });
+    if begun.chars().any(crate::incident::words::is_cjk) {
+        let words = |captures: &regex::Captures<'_>| {
+            if many(captures) {
+                "大部分"
+            } else {
+                "部分"
+            }
+        };
+        // 错误率 20% is no counted thing: such a clause goes.
+        let counted = begun.contains("%的") || begun.contains("% 的") || begun.contains("％的");
+        if counted {
+            return chinese.replace_all(&begun, words).into_owned();
+        }
+    }
+    begun.into_owned()
 }
 
 /// Clauses that do not pass go; a clause ends at a full stop, a semicolon or a comma.
@@ -135,19 +240,72 @@ pub(super) fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
             clause.clear();
         }
     }
-    kept.trim().trim_end_matches([',', ';', '，', '；']).trim().to_owned()
+    kept.trim()
+        .trim_end_matches([',', ';', '，', '；'])
+        .trim()
+        .to_owned()
 }
 
 const CAUSAL: &[&str] = &[
-    "because of", "caused by", "due to", "root cause", "the cause is", "the reason is", "as a result of", "resulting from", "because",
-    "由于", "因为", "导致", "原因是", "根因", "引起", "造成", "归因于",
+    "because of",
+    "caused by",
+    "due to",
+    "root cause",
+    "the cause is",
+    "the reason is",
+    "as a result of",
+    "resulting from",
+    "because",
+    "由于",
+    "因为",
+    "导致",
+    "原因是",
+    "根因",
+    "引起",
+    "造成",
+    "归因于",
 ];
 
 /// Words that leave a cause open: whether, not yet known, looking for.
 const OPEN: &[&str] = &[
-    "whether", "if ", "why", "unknown", "not known", "not yet", "unclear", "unconfirmed", "not confirmed", "investigat", "looking", "finding",
-    "find ", "checking", "check ", "may ", "might", "could", "possible", "suspect", "determin", "narrow", "是否", "为何", "为什么", "不明", "未明",
-    "未知", "尚未", "待确认", "未确认", "排查", "查找", "定位", "调查", "可能", "疑似", "确认中",
+    "whether",
+    "if ",
+    "why",
+    "unknown",
+    "not known",
+    "not yet",
+    "unclear",
+    "unconfirmed",
+    "not confirmed",
+    "investigat",
+    "looking",
+    "finding",
+    "find ",
+    "checking",
+    "check ",
+    "may ",
+    "might",
+    "could",
+    "possible",
+    "suspect",
+    "determin",
+    "narrow",
+    "是否",
+    "为何",
+    "为什么",
+    "不明",
+    "未明",
+    "未知",
+    "尚未",
+    "待确认",
+    "未确认",
+    "排查",
+    "查找",
+    "定位",
+    "调查",
+    "可能",
+    "疑似",
+    "确认中",
 ];
 
 fn is_open(folded: &str) -> bool {
@@ -160,13 +318,18 @@ fn is_cause(clause: &str, causes: &[Phrase]) -> bool {
     // "the root cause is not known yet" names none; "not due to the disk" does not either way.
     let causal = CAUSAL.iter().any(|phrase| folded.contains(phrase)) && !is_open(&folded);
     let said = Phrase::new(clause);
-    causal || causes.iter().any(|cause| cause.likeness(&said) >= Likeness::Near)
+    causal
+        || causes
+            .iter()
+            .any(|cause| cause.likeness(&said) >= Likeness::Near)
 }
 
 /// It says nothing but what one of the hypotheses says, or all of it among other things.
 fn is_part_of_a_cause(clause: &str, causes: &[Phrase]) -> bool {
     let said = Phrase::new(clause);
-    causes.iter().any(|cause| cause.contains(&said) || said.contains(cause))
+    causes
+        .iter()
+        .any(|cause| cause.contains(&said) || said.contains(cause))
 }
 
 /// In what is being done or open: a causal phrase that leaves nothing open.
@@ -176,14 +339,17 @@ fn blames_plainly(clause: &str) -> bool {
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, clause: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(&fold(clause)))
+    pattern
+        .as_ref()
+        .is_some_and(|pattern| pattern.is_match(&fold(clause)))
 }
 
 /// It promises when it will be over, and nobody gave that time: a promise of the report itself, with
 /// the same clock or span, may be passed on.
 fn is_promise(clause: &str, report: &str) -> bool {
-    static WHEN: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"[0-9]{1,2}:[0-9]{2}|[0-9]+\s*(?:minutes?|mins?|hours?|hrs?|分钟|小时|点)").ok());
+    static WHEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"[0-9]{1,2}:[0-9]{2}|[0-9]+\s*(?:minutes?|mins?|hours?|hrs?|分钟|小时|点)").ok()
+    });
     if !promises(clause) {
         return false;
     }
@@ -212,7 +378,7 @@ fn promises(clause: &str) -> bool {
 fn is_blame(clause: &str) -> bool {
     static BLAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
-            r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forgot|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
+            r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forg[eo]t|forgotten|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
             r"失误|过错|责任人|背锅|怪|疏忽|人为错误|误操作|没有测试|忘记|忘了"
         ))
         .ok()
@@ -230,7 +396,8 @@ fn holds_internals(clause: &str) -> bool {
         ))
         .ok()
     });
-    static CAMEL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[a-z0-9][A-Z][a-z]|[A-Za-z]\(\)").ok());
+    static CAMEL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"[a-z0-9][A-Z][a-z]|[A-Za-z]\(\)").ok());
     matches(&INTERNALS, clause) || CAMEL.as_ref().is_some_and(|camel| camel.is_match(clause))
 }
 
@@ -245,7 +412,9 @@ fn names_a_person(clause: &str) -> bool {
         ))
         .ok()
     });
-    PERSON.as_ref().is_some_and(|person| person.is_match(clause))
+    PERSON
+        .as_ref()
+        .is_some_and(|person| person.is_match(clause))
 }
 
 fn holds_any(clause: &str, words: &[String]) -> bool {
@@ -253,20 +422,27 @@ fn holds_any(clause: &str, words: &[String]) -> bool {
     words.iter().any(|word| {
         folded.match_indices(word.as_str()).any(|(start, found)| {
             let joins = |c: char| c.is_ascii_alphanumeric();
-            let before = folded.get(..start).and_then(|head| head.chars().next_back());
-            let after = folded.get(start + found.len()..).and_then(|tail| tail.chars().next());
+            let before = folded
+                .get(..start)
+                .and_then(|head| head.chars().next_back());
+            let after = folded
+                .get(start + found.len()..)
+                .and_then(|tail| tail.chars().next());
             !before.is_some_and(joins) && !after.is_some_and(joins)
         })
     })
 }
 
 fn holds_percentage(clause: &str) -> bool {
-    static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[0-9]\s*%|[0-9]\s*percent|per cent|[一二三四五六七八九]成|百分之").ok());
+    static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"[0-9]\s*%|[0-9]\s*percent|per cent|[一二三四五六七八九]成|百分之").ok()
+    });
     matches(&SHARE, clause)
 }
 
 fn names_severity_or_id(clause: &str) -> bool {
-    static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u:\b)sev-?\s?[1-4](?-u:\b)|(?-u:\b)inc-?\s?[0-9]+").ok());
+    static WORDS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?-u:\b)sev-?\s?[1-4](?-u:\b)|(?-u:\b)inc-?\s?[0-9]+").ok());
     matches(&WORDS, clause)
 }
 
@@ -293,23 +469,47 @@ mod tests {
         let causes = vec![Phrase::new("Refund job holds JDBC connections open")];
         for (clause, cause, promise, blame) in [
             ("Some card payments fail", false, false, false),
-            ("Requests wait for a database connection", false, false, false),
-            ("Payments fail because of the refund job", true, false, false),
-            ("The refund job holds JDBC connections open", true, false, false),
+            (
+                "Requests wait for a database connection",
+                false,
+                false,
+                false,
+            ),
+            (
+                "Payments fail because of the refund job",
+                true,
+                false,
+                false,
+            ),
+            (
+                "The refund job holds JDBC connections open",
+                true,
+                false,
+                false,
+            ),
             ("It is the refund job", true, false, false),
             ("The root cause is not known yet", false, false, false),
             ("支付失败是由于退款任务", true, false, false),
             ("原因尚未确认，不清楚是否由于发布导致", false, false, false),
             ("It will be fixed in 10 minutes", false, true, false),
             ("Restored by 04:00 UTC", false, true, false),
-            ("The vendor expects to be restored by 05:00 UTC", false, false, false),
+            (
+                "The vendor expects to be restored by 05:00 UTC",
+                false,
+                false,
+                false,
+            ),
             ("预计十分钟内恢复", false, true, false),
             ("Ben forgot to test it", false, false, true),
             ("人为错误", false, false, true),
             ("用户重试可以成功", false, false, false),
             ("We are looking at the upstream", false, false, false),
         ] {
-            assert_eq!(is_cause(clause, &causes) || is_part_of_a_cause(clause, &causes), cause, "cause: {clause}");
+            assert_eq!(
+                is_cause(clause, &causes) || is_part_of_a_cause(clause, &causes),
+                cause,
+                "cause: {clause}"
+            );
             let report = "503s. Vendor status page: service should be restored by 05:00 UTC.";
             assert_eq!(is_promise(clause, report), promise, "promise: {clause}");
             assert_eq!(is_blame(clause), blame, "blame: {clause}");
@@ -329,6 +529,24 @@ mod tests {
             ("call volume is up", false),
         ] {
             assert_eq!(names_a_person(clause), person, "{clause}");
+        }
+    }
+
+    #[test]
+    fn r19_shares_become_words() {
+        for (said, expected) in [
+            ("about 8 % of card payments fail", "Some card payments fail"),
+            (
+                "since 02:51 about 12% of the charges fail",
+                "since 02:51 some charges fail",
+            ),
+            ("70 percent of all logins fail", "Many logins fail"),
+            ("约 20% 的支付失败", "部分支付失败"),
+            // Nothing is counted here: the clause goes by the rule on percentages.
+            ("error rate 12 %", "error rate 12 %"),
+            ("错误率 20%", "错误率 20%"),
+        ] {
+            assert_eq!(without_shares(said), expected, "{said}");
         }
     }
 
@@ -353,7 +571,10 @@ mod tests {
 
     #[test]
     fn r19_clauses_that_do_not_pass_go_alone() {
-        let kept = without("Some payments fail, db-7 is slow. Retries work.", holds_internals);
+        let kept = without(
+            "Some payments fail, db-7 is slow. Retries work.",
+            holds_internals,
+        );
         assert_eq!(kept, "Some payments fail, Retries work.");
         assert_eq!(without("db-7 is slow", holds_internals), "");
     }

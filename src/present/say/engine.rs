@@ -190,7 +190,7 @@ pub fn route_reason(locale: Locale, reason: &RouteReason, safe: impl Fn(&str) ->
         (Locale::En, RouteReason::RefutedFix(Some(id))) => format!("a fix in play failed in {id}"),
         (Locale::Zh, RouteReason::RefutedFix(Some(id))) => format!("涉及的修复曾在 {id} 中失败"),
         (Locale::En, RouteReason::RefutedFix(None)) => "a fix failed in this incident".into(),
-        (Locale::Zh, RouteReason::RefutedFix(None)) => "本次事件中有修复失败".into(),
+        (Locale::Zh, RouteReason::RefutedFix(None)) => "本次故障中有修复失败".into(),
         (Locale::En, RouteReason::AfterFailure(1)) => {
             "1 attempt failed here: a stronger model is asked".into()
         }

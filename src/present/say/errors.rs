@@ -86,9 +86,9 @@ pub enum Trouble {
 pub enum Need {
     /// To write in the channel.
     Write,
-    /// *Manage Threads*, or the responder role.
+    /// *Manage Threads*.
     ManageThreads,
-    /// *Manage Server*, or the administrator role.
+    /// *Manage Server*.
     ManageServer,
 }
 
@@ -97,12 +97,10 @@ pub fn need(locale: Locale, need: Need) -> &'static str {
     match (locale, need) {
         (Locale::En, Need::Write) => "permission to write in this channel",
         (Locale::Zh, Need::Write) => "在本频道发言的权限",
-        (Locale::En, Need::ManageThreads) => "the Manage Threads permission or the responder role",
-        (Locale::Zh, Need::ManageThreads) => "「管理子区」权限或响应者身份组",
-        (Locale::En, Need::ManageServer) => {
-            "the Manage Server permission or the administrator role"
-        }
-        (Locale::Zh, Need::ManageServer) => "「管理服务器」权限或管理员身份组",
+        (Locale::En, Need::ManageThreads) => "the Manage Threads permission",
+        (Locale::Zh, Need::ManageThreads) => "「管理子区」权限",
+        (Locale::En, Need::ManageServer) => "the Manage Server permission",
+        (Locale::Zh, Need::ManageServer) => "「管理服务器」权限",
     }
 }
 
@@ -123,7 +121,7 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
             "I can't record this incident right now, nothing was stored. Try again in a minute, and keep a copy of your report.".into()
         }
         (Locale::Zh, Trouble::CannotRecord) => {
-            "我现在无法记录此事件，没有保存任何内容。请一分钟后重试，并保留您的报告。".into()
+            "我现在无法记录此故障，没有保存任何内容。请一分钟后重试，并保留您的报告。".into()
         }
         (Locale::En, Trouble::NotStoredAfterAll) => {
             "I acknowledged your command, but storing it failed: nothing was stored. Please send it again.".into()
@@ -136,9 +134,9 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
         (Locale::En, Trouble::ThreadClosed) => {
             "The incident's thread is archived or locked and I can't open it, so I post here.".into()
         }
-        (Locale::Zh, Trouble::ThreadClosed) => "该事件的子区已归档或锁定，我无法打开，因此在此发布。".into(),
+        (Locale::Zh, Trouble::ThreadClosed) => "该故障的子区已归档或锁定，我无法打开，因此在此发布。".into(),
         (Locale::En, Trouble::ThreadGone) => "The incident's thread was deleted, so I post here.".into(),
-        (Locale::Zh, Trouble::ThreadGone) => "该事件的子区已被删除，因此在此发布。".into(),
+        (Locale::Zh, Trouble::ThreadGone) => "该故障的子区已被删除，因此在此发布。".into(),
         (Locale::En, Trouble::MissingPermission(name)) => {
             format!("I lack the permission {name} here; someone who manages the server can grant it.")
         }
@@ -189,10 +187,10 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
             "No incident belongs to this channel; start one with /analyze, or use the command in an incident's thread.".into()
         }
         (Locale::Zh, Trouble::NoIncidentHere) => {
-            "本频道没有对应的事件；请用 /analyze 开始，或在事件的子区中使用此命令。".into()
+            "本频道没有对应的故障；请用 /analyze 开始，或在故障的子区中使用此命令。".into()
         }
         (Locale::En, Trouble::UnknownIncident) => "There is no incident of this number that you may see.".into(),
-        (Locale::Zh, Trouble::UnknownIncident) => "没有您可以查看的该编号事件。".into(),
+        (Locale::Zh, Trouble::UnknownIncident) => "没有您可以查看的该编号故障。".into(),
         (Locale::En, Trouble::OldCard) => {
             "This analysis was replaced by a later one; use the buttons there.".into()
         }

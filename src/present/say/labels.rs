@@ -640,7 +640,7 @@ pub fn tick_placeholder(locale: Locale) -> &'static str {
 pub fn open_past_placeholder(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Open a past incident (only you see it)",
-        Locale::Zh => "打开过往事件（仅您可见）",
+        Locale::Zh => "打开过往故障（仅您可见）",
     }
 }
 
@@ -904,7 +904,7 @@ pub fn empty_memory_list(locale: Locale) -> &'static str {
 pub fn empty_incident_list(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "No incidents.",
-        Locale::Zh => "没有事件。",
+        Locale::Zh => "没有故障。",
     }
 }
 

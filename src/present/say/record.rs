@@ -142,9 +142,9 @@ pub fn memory_sentence(locale: Locale, memory: &MemoryVerdict) -> String {
         (Locale::En, MemoryStatus::AnalogyOnly) => "Not seen on this service; similar elsewhere",
         (Locale::Zh, MemoryStatus::AnalogyOnly) => "本服务未出现过；其他服务有类似情况",
         (Locale::En, MemoryStatus::Unproven) => "Similar, but no fix is known to have worked",
-        (Locale::Zh, MemoryStatus::Unproven) => "有类似事件，但没有已知有效的修复",
+        (Locale::Zh, MemoryStatus::Unproven) => "有类似故障，但没有已知有效的修复",
         (Locale::En, MemoryStatus::RefutedOnly) => "Similar, and what was tried failed",
-        (Locale::Zh, MemoryStatus::RefutedOnly) => "有类似事件，但试过的修复都失败了",
+        (Locale::Zh, MemoryStatus::RefutedOnly) => "有类似故障，但试过的修复都失败了",
         (Locale::En, MemoryStatus::Mixed) => "Seen here: some fixes held, some failed",
         (Locale::Zh, MemoryStatus::Mixed) => "本服务出现过：有的修复有效，有的失败",
         (Locale::En, MemoryStatus::Proven) => "Seen here, and a fix held",
@@ -160,9 +160,9 @@ pub fn memory_sentence(locale: Locale, memory: &MemoryVerdict) -> String {
 pub fn nothing_like_this(locale: Locale, all: Option<u64>, on_service: Option<u64>) -> String {
     match (locale, searched(locale, all, on_service)) {
         (Locale::En, Some(counts)) => format!("Nothing like this in memory ({counts})"),
-        (Locale::Zh, Some(counts)) => format!("记忆中没有类似事件（{counts}）"),
+        (Locale::Zh, Some(counts)) => format!("记忆中没有类似故障（{counts}）"),
         (Locale::En, None) => "Nothing like this in memory".into(),
-        (Locale::Zh, None) => "记忆中没有类似事件".into(),
+        (Locale::Zh, None) => "记忆中没有类似故障".into(),
     }
 }
 
@@ -170,7 +170,7 @@ pub fn nothing_like_this(locale: Locale, all: Option<u64>, on_service: Option<u6
 pub fn memory_unavailable(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Memory unavailable: past incidents could not be searched",
-        Locale::Zh => "记忆不可用：无法检索过往事件",
+        Locale::Zh => "记忆不可用：无法检索过往故障",
     }
 }
 
@@ -178,7 +178,7 @@ pub fn memory_unavailable(locale: Locale) -> &'static str {
 pub fn memory_off(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Memory was off for this run: past incidents were not searched",
-        Locale::Zh => "本次未启用记忆：没有检索过往事件",
+        Locale::Zh => "本次未启用记忆：没有检索过往故障",
     }
 }
 
@@ -315,7 +315,7 @@ pub fn look_alikes(locale: Locale, count: u32) -> String {
     match (locale, count) {
         (Locale::En, 1) => "1 look-alike here had another cause".into(),
         (Locale::En, count) => format!("{count} look-alikes here had another cause"),
-        (Locale::Zh, count) => format!("本服务有 {count} 次类似事件是其他原因"),
+        (Locale::Zh, count) => format!("本服务有 {count} 次类似故障是其他原因"),
     }
 }
 
@@ -361,7 +361,7 @@ pub fn failures(locale: Locale, failed: u32, held: u32) -> String {
 pub fn in_this_incident(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "in this incident",
-        Locale::Zh => "本次事件中",
+        Locale::Zh => "本次故障中",
     }
 }
 

@@ -6,7 +6,7 @@ use crate::incident::{IncidentId, Locale};
 pub fn analyze_title(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Report an incident",
-        Locale::Zh => "报告事件",
+        Locale::Zh => "报告故障",
     }
 }
 
@@ -134,11 +134,11 @@ pub fn resolved(locale: Locale, id: IncidentId, worked: Option<bool>, who: &str)
     }
 }
 
-/// A new run was started, and why.
-pub fn reanalysing(locale: Locale, analysis: u32) -> String {
+/// In place of the offer of a new run, once that run is there.
+pub fn read_by_analysis(locale: Locale, analysis: u32) -> String {
     match locale {
-        Locale::En => format!("Analysis {analysis} is under way."),
-        Locale::Zh => format!("第 {analysis} 次分析正在进行。"),
+        Locale::En => format!("📎 New messages: read by analysis {analysis}."),
+        Locale::Zh => format!("📎 新消息已由第 {analysis} 次分析读取。"),
     }
 }
 
@@ -202,7 +202,7 @@ pub fn memory_list_title(locale: Locale, count: usize) -> String {
 pub fn incident_list_title(locale: Locale, count: usize) -> String {
     match locale {
         Locale::En => format!("Incidents · {count}"),
-        Locale::Zh => format!("事件 · {count}"),
+        Locale::Zh => format!("故障 · {count}"),
     }
 }
 
@@ -229,7 +229,7 @@ pub fn help_intro(locale: Locale) -> &'static str {
             "Describe an incident with /analyze. I search your team's past incidents, have a model propose causes, and check every claim in code before you see it. Nothing is run for you; people decide severity, status and fixes."
         }
         Locale::Zh => {
-            "用 /analyze 描述事件。我会检索团队过往的事件，让模型提出原因，并在展示之前用代码核对每一条说法。我不会替您执行任何操作；严重级别、状态和修复由人决定。"
+            "用 /analyze 描述故障。我会检索团队过往的故障，让模型提出原因，并在展示之前用代码核对每一条说法。我不会替您执行任何操作；严重级别、状态和修复由人决定。"
         }
     }
 }
@@ -250,10 +250,10 @@ pub fn help_reading(locale: Locale) -> &'static str {
 pub fn help_who_may(locale: Locale) -> &'static str {
     match locale {
         Locale::En => {
-            "**Who may**: whoever can write in the channel may analyze, ask, tick and report outcomes. *Manage Threads* (or the responder role): severity, status and lead, approving destructive steps, resolving for others. *Manage Server* (or the administrator role): import, forget, share, settings."
+            "**Who may**: whoever can write in the channel may analyze, ask, tick steps, say what a fix did, and resolve what they reported. *Manage Threads*: tick destructive steps, resolve for others. *Manage Server*: /service set and /service alias."
         }
         Locale::Zh => {
-            "**谁可以做什么**：能在频道发言的人都可以分析、提问、勾选和报告结果。「管理子区」（或响应者身份组）：严重级别、状态、负责人，批准破坏性步骤，代他人解决。「管理服务器」（或管理员身份组）：导入、遗忘、共享、设置。"
+            "**谁可以做什么**：能在频道发言的人都可以分析、提问、勾选步骤、报告修复结果，并解决自己报告的故障。「管理子区」：勾选破坏性步骤，代他人解决。「管理服务器」：/service set 与 /service alias。"
         }
     }
 }

@@ -26,7 +26,7 @@ pub fn rule_subject(locale: Locale, rule: &str) -> &'static str {
         "R8" => ("score bands", "评分区间"),
         "R9" => ("analogy score", "类比评分"),
         "R10" => ("score caps", "评分上限"),
-        "R11" => ("episodes", "同次事件"),
+        "R11" => ("episodes", "同次故障"),
         "R12" => ("record", "记录"),
         "R13" => ("ruled out or contradicted", "已排除或矛盾"),
         "R14" => ("order and merging", "排序与合并"),

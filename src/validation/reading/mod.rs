@@ -5,7 +5,7 @@
 //! all, is a failed answer and never an empty one; no text makes this panic, recurse without bound
 //! or take more than linear time.
 //!
-//! Design: length first, then [`find`] looks for values and [`json`] reads them, then [`typed`]
+//! Design: length first, then `find` looks for values and `json` reads them, then `typed`
 //! turns the best one into the plain types of [`crate::incident::proposal`]. Among several values
 //! those with at least half as many known keys as the richest compete; a fenced one wins over one in
 //! prose, the last over the earlier.

@@ -4,8 +4,8 @@
 //! only reads recognised as such, so that the first steps are safe to take.
 //!
 //! Design: a command is parsed, every command in it is looked up in a table of programs and their
-//! verbs ([`table`], data in `programs.txt`), SQL by its verbs ([`sql`]). A step without a command is
-//! judged by its own verbs ([`words`], data in `words.txt`). Unknown programs and verbs, and what
+//! verbs (`table`, data in `programs.txt`), SQL by its verbs (`sql`). A step without a command is
+//! judged by its own verbs (`words`, data in `words.txt`). Unknown programs and verbs, and what
 //! can't be parsed, are risky.
 //!
 //! Deliberately absent: any execution, any look at a real system, and the model's own label (the

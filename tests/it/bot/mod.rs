@@ -2,6 +2,12 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod durable;
+mod faults;
+mod isolation;
+mod limits;
+mod memory;
+mod model;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
@@ -11,7 +17,7 @@ use precedent::store::Store;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use standin::llm::ChatModel;
-use standin::{ChannelId, Discord, GuildId, Interaction, MessageId, Post, UserId};
+use standin::{ChannelId, Discord, GuildId, Interaction, Post, UserId};
 use std::time::Duration;
 
 /// Everything one conversation needs: a server with a channel, Alice who is on call, and the bot.
@@ -33,25 +39,50 @@ pub struct Given<'a> {
     pub memory: &'a [Value],
     /// A model that answers; without one the rules do.
     pub model: Option<ChatModel>,
-    /// Seconds that a model call may take.
+    /// Seconds that a model call may take; 20 where not given.
     pub timeout_seconds: u64,
     /// The locale of Alice.
     pub locale: Option<&'a str>,
     /// The rule-based cards are shown as provisional after this; never, where not given.
     pub provisional_after: Option<Duration>,
+    /// Limits; the usual ones, where not given.
+    pub limits: Option<Limits>,
+    /// The bot does not ask for the message-content intent, and has it not.
+    pub without_message_content: bool,
 }
 
 impl Incident {
     /// Starts the stand-in and the bot.
     pub async fn begins(given: Given<'_>) -> Self {
-        let discord = Discord::start().await;
+        let tuning = tuning(given.provisional_after);
+        let mut incident = Self::prepared(given).await;
+        incident.starts_bot(tuning).await;
+        incident
+    }
+
+    /// Starts the bot.
+    pub async fn starts_bot(&mut self, tuning: Tuning) {
+        let app = App::start_tuned(&self.config, tuning)
+            .await
+            .expect("the bot starts");
+        self.discord.gateway().connected().await;
+        self.app = Some(app);
+    }
+
+    /// Starts the stand-in alone; the bot is still to be started.
+    pub async fn prepared(given: Given<'_>) -> Self {
+        Self::prepared_at(Discord::start().await, given).await
+    }
+
+    /// As [`Incident::prepared`], at a stand-in that was started otherwise.
+    pub async fn prepared_at(discord: Discord, given: Given<'_>) -> Self {
         let guild = discord.guild("acme");
         let channel = discord.channel(guild, "incidents");
         let alice = match given.locale {
             Some(locale) => discord.member_speaking(guild, "alice", locale),
             None => discord.member(guild, "alice"),
         };
-        discord.set_message_content(true);
+        discord.set_message_content(!given.without_message_content);
         let folder = tempfile::tempdir().expect("a folder for the database");
         let database_url = format!("sqlite://{}", folder.path().join("precedent.db").display());
         remember(&database_url, &guild.to_string(), given.memory).await;
@@ -60,7 +91,7 @@ impl Incident {
             discord: Some(DiscordConfig {
                 token: SecretString::from(discord.token()),
                 api_url: Some(discord.url().to_owned()),
-                message_content: true,
+                message_content: !given.without_message_content,
             }),
             guild: None,
             model: given.model.as_ref().map(|model| ModelConfig {
@@ -69,19 +100,17 @@ impl Incident {
                 model: "openai/gpt-oss-120b".into(),
                 triage_model: None,
                 capable_model: None,
-                timeout: Duration::from_secs(given.timeout_seconds.max(20)),
+                timeout: Duration::from_secs(match given.timeout_seconds {
+                    0 => 20,
+                    seconds => seconds,
+                }),
             }),
-            limits: Limits::default(),
+            limits: given.limits.unwrap_or_default(),
             log: LogConfig {
                 json: false,
                 filter: "warn".into(),
             },
         };
-        let tuning = tuning(given.provisional_after);
-        let app = App::start_tuned(&config, tuning)
-            .await
-            .expect("the bot starts");
-        discord.gateway().connected().await;
         Self {
             discord,
             model: given.model,
@@ -89,7 +118,7 @@ impl Incident {
             channel,
             alice,
             config,
-            app: Some(app),
+            app: None,
             folder,
         }
     }
@@ -140,11 +169,30 @@ impl Incident {
             .expect("the jobs end");
     }
 
+    /// The connection breaks; the session is resumed, and replays so many events that were heard.
+    pub async fn drop_and_resume(&self, overlap: usize) {
+        let gateway = self.discord.gateway();
+        gateway.set_replay_overlap(overlap);
+        let resumed = gateway
+            .acts()
+            .iter()
+            .filter(|act| matches!(act, standin::gateway::ClientAct::Resume { .. }))
+            .count();
+        gateway.drop_connection();
+        gateway.resumed(resumed + 1).await;
+        gateway.connected().await;
+    }
+
     /// Ends the bot and holds everybody to account: nothing unread, no broken rule, no job left.
-    pub async fn ends(mut self) {
+    pub async fn ends(self) {
+        self.ends_with_given_up(0).await;
+    }
+
+    /// As [`Incident::ends`], where so many jobs could never be done.
+    pub async fn ends_with_given_up(mut self, jobs: u64) {
         if let Some(app) = self.app.take() {
             let counts = app.jobs().await.expect("jobs can be counted");
-            assert_eq!(counts.dead, 0, "a job was given up");
+            assert_eq!(counts.dead, jobs, "jobs given up");
             app.stop(Duration::from_secs(5)).await;
         }
         self.discord.finish();
@@ -165,6 +213,7 @@ pub fn tuning(provisional_after: Option<Duration>) -> Tuning {
         },
         provisional_after: provisional_after.unwrap_or(Duration::from_secs(3600)),
         job_pause: Duration::from_millis(50),
+        ..Tuning::default()
     }
 }
 
@@ -185,11 +234,6 @@ pub async fn remember(database_url: &str, guild: &str, lines: &[Value]) {
         .expect("lines are imported");
     assert_eq!(report.failed, 0, "{:?}", report.failures);
     store.close().await;
-}
-
-/// A message id of a post.
-pub fn id(post: &Post) -> MessageId {
-    post.id
 }
 
 /// A past incident of the payments service whose fix was to stop the refund job.
@@ -213,3 +257,54 @@ pub fn refund_job(number: u32, day: &str, outcome: &str) -> Value {
 pub const REFUND_REPORT: &str = "payments-api answers intermittent 503s since 02:41 UTC, some customers cannot pay.\n\
     ERROR TillPool - no connection available, timed out after 30000ms\n\
     Nothing was deployed today.";
+
+/// What a model says of the report.
+pub fn triage_reply() -> standin::llm::Reply {
+    standin::llm::Reply::json(&json!({
+        "title": "payments-api 503s, pool empty",
+        "service": "payments-api",
+        "severity": "SEV2",
+        "symptoms": ["intermittent 503s"],
+        "error_signatures": ["TillPool - no connection available, timed out after 30000ms"],
+        "recall_query": "payments-api 503 TillPool no connection available",
+    }))
+}
+
+/// What a model makes of the report and its precedents.
+pub fn analysis_answer() -> Value {
+    json!({
+        "summary": "Charges fail because the pool is empty.",
+        "severity_assessment": {"severity": "SEV2", "reason": "some customers cannot pay"},
+        "memory_verdict": {"status": "match", "refs": ["INC-0041"]},
+        "hypotheses": [{
+            "title": "The refund job keeps connections open",
+            "source": "memory",
+            "memory_refs": ["INC-0041"],
+            "evidence": ["TillPool - no connection available, timed out after 30000ms"],
+            "contradicted_by": [],
+            "confidence": 80,
+            "verify": "Count the connections that the refund job holds",
+            "fix": "Stop the refund job and restart payments-api",
+            "fix_ref": "INC-0041",
+        }],
+        "next_steps": [{
+            "step": "Count the connections of the pool",
+            "command": "",
+            "rationale": "tells whether the pool is empty",
+            "expected": "the refund job holds most of them",
+            "risk": "read_only",
+            "rollback": "",
+            "memory_refs": [],
+        }],
+        "ruled_out_by_history": [],
+        "stakeholder_update": {
+            "impact": "Some customers cannot pay",
+            "since": "02:41 UTC",
+            "known": "The pool is empty",
+            "not_confirmed": "Which job empties it",
+            "doing": "Counting connections",
+            "needed": "",
+        },
+        "safety_notes": [],
+    })
+}

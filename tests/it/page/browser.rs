@@ -6,6 +6,7 @@
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +18,9 @@ use tokio::time::Instant;
 
 /// How long the page may take to show something, on a machine that builds meanwhile.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often the page is looked at meanwhile.
+const LOOK: Duration = Duration::from_millis(25);
 
 const FLAGS: [&str; 13] = [
     "--headless",
@@ -181,73 +185,87 @@ impl Browser {
 
     /// Waits until an expression is true.
     #[track_caller]
-    pub fn until(&mut self, expression: &str) -> impl Future<Output = Value> {
-        let at = std::panic::Location::caller();
-        async move {
-            let deadline = Instant::now() + PATIENCE;
-            loop {
-                let value = self.value(expression).await;
-                if !(value.is_null() || value == false || value == 0 || value == "") {
-                    return value;
-                }
-                if Instant::now() > deadline {
-                    self.picture("waited-in-vain").await;
-                    let shown = self.value("document.body.innerText").await;
-                    panic!(
-                        "{at}: waited for {expression}\n{}\nthe page shows:\n{}",
-                        self.troubles().join("\n"),
-                        shown.as_str().unwrap_or_default()
-                    );
-                }
-                tokio::time::sleep(Duration::from_millis(25)).await;
-            }
-        }
+    pub fn until<'a>(&'a mut self, expression: &str) -> impl Future<Output = Value> + use<'a> {
+        self.wait(Location::caller(), expression.to_owned())
     }
 
     /// Waits until a part of the page shows a text.
-    pub async fn shows(&mut self, selector: &str, text: &str) {
-        self.until(&format!(
-            "text({}).includes({})",
-            json!(selector),
-            json!(text)
-        ))
-        .await;
+    #[track_caller]
+    pub fn shows<'a>(
+        &'a mut self,
+        selector: &str,
+        text: &str,
+    ) -> impl Future<Output = Value> + use<'a> {
+        let wanted = format!("text({}).includes({})", json!(selector), json!(text));
+        self.wait(Location::caller(), wanted)
     }
 
-    /// Presses an element with the mouse, once it is there, switched on, and lies still.
-    pub async fn press(&mut self, element: &str) {
-        let place = self
-            .until(&format!(
-                "await (async () => {{
-                    const place = () => {{
-                        const e = {element};
-                        if (!e || e.disabled) return null;
-                        e.scrollIntoView({{block: 'center'}});
-                        const box = e.getBoundingClientRect();
-                        const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-                        const top = document.elementFromPoint(x, y);
-                        return box.width > 0 && (e.contains(top) || top?.contains(e)) ? [x, y] : null;
-                    }};
-                    const before = place();
-                    await new Promise((done) => setTimeout(done, 60));
-                    const now = place();
-                    return before && now && before.join() === now.join() ? now : null;
-                }})()"
-            ))
-            .await;
-        for kind in ["mousePressed", "mouseReleased"] {
-            self.send("Input.dispatchMouseEvent", json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1})).await;
+    async fn wait(&mut self, at: &'static Location<'static>, expression: String) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let value = self.value(&expression).await;
+            if !(value.is_null() || value == false || value == 0 || value == "") {
+                return value;
+            }
+            if Instant::now() > deadline {
+                self.picture("waited-in-vain").await;
+                let shown = self.value("document.body.innerText").await;
+                panic!(
+                    "{at}: waited for {expression}\n{}\nthe page shows:\n{}",
+                    self.troubles().join("\n"),
+                    shown.as_str().unwrap_or_default()
+                );
+            }
+            tokio::time::sleep(LOOK).await;
         }
     }
 
+    /// Presses an element with the mouse, once it is there, switched on, and lies still.
+    #[track_caller]
+    pub fn press<'a>(&'a mut self, element: &str) -> impl Future<Output = ()> + use<'a> {
+        self.press_from(Location::caller(), element.to_owned())
+    }
+
     /// Presses whatever has this accessible name (or begins with it) within a part of the page.
-    pub async fn press_named(&mut self, root: &str, name: &str) {
-        self.press(&format!(
+    #[track_caller]
+    pub fn press_named<'a>(
+        &'a mut self,
+        root: &str,
+        name: &str,
+    ) -> impl Future<Output = ()> + use<'a> {
+        let element = format!(
             "named({}, document.querySelector({}))",
             json!(name),
             json!(root)
-        ))
-        .await;
+        );
+        self.press_from(Location::caller(), element)
+    }
+
+    async fn press_from(&mut self, at: &'static Location<'static>, element: String) {
+        let still = format!(
+            "await (async () => {{
+                const place = () => {{
+                    const e = {element};
+                    if (!e || e.disabled) return null;
+                    e.scrollIntoView({{block: 'center'}});
+                    const box = e.getBoundingClientRect();
+                    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+                    const top = document.elementFromPoint(x, y);
+                    return box.width > 0 && (e.contains(top) || top?.contains(e)) ? [x, y] : null;
+                }};
+                const before = place();
+                await new Promise((done) => setTimeout(done, 60));
+                const now = place();
+                return before && now && before.join() === now.join() ? now : null;
+            }})()"
+        );
+        let place = self.wait(at, still).await;
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = json!({
+                "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1,
+            });
+            self.send("Input.dispatchMouseEvent", event).await;
+        }
     }
 
     /// Types into what has the focus.
@@ -295,8 +313,11 @@ impl Browser {
             Vec::<String>::new(),
             "the page is without errors"
         );
-        // Its helpers may still write; what stays is in the folder for temporary files.
-        let _ = self.profile.close();
+        // Its helpers may still be writing for a moment.
+        let deadline = Instant::now() + PATIENCE;
+        while std::fs::remove_dir_all(self.profile.path()).is_err() && Instant::now() < deadline {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 }
 

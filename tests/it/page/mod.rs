@@ -133,9 +133,9 @@ async fn conversation(width: u32, height: u32, picture: &str) {
 
     page.press_named("#thread .composer", "Message payments-api")
         .await;
-    page.types("Did a restart help last time?").await;
+    page.types("What fixed it last time?").await;
     page.enter().await;
-    page.until("[...document.querySelectorAll('#thread .message')].some((m) => m.querySelector('.above')?.textContent.includes('Did a restart') && m.innerText.includes('precedent'))").await;
+    page.until("[...document.querySelectorAll('#thread .message')].some((m) => m.querySelector('.above')?.textContent.includes('What fixed it') && m.innerText.includes('INC-0019'))").await;
     page.picture(&format!("{picture}-6-answered")).await;
     play.nothing_sticks_out().await;
 
@@ -333,22 +333,21 @@ async fn only_this_machines_page_may_act() {
     );
     let bot = format!("http://{address}/state?as={}", stage.discord.bot());
     let own = format!("http://{address}");
-    let none: [(&str, &str); 0] = [];
-    let cases: [(&str, &[(&str, &str)], u16); 6] = [
-        (&state, &[("host", "precedent.example")], 403),
-        (&state, &[("origin", "http://precedent.example")], 403),
-        (&state, &[("origin", "null")], 403),
-        (&bot, &none, 403),
-        (&state, &[("origin", &own)], 200),
-        (&state, &none, 200),
+    let cases = [
+        (state.as_str(), Some(("host", "precedent.example")), 403),
+        (&state, Some(("origin", "http://precedent.example")), 403),
+        (&state, Some(("origin", "null")), 403),
+        (&bot, None, 403),
+        (&state, Some(("origin", own.as_str())), 200),
+        (&state, None, 200),
     ];
-    for (url, headers, expected) in cases {
+    for (url, header, expected) in cases {
         let mut request = client.get(url);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
+        if let Some((name, value)) = header {
+            request = request.header(name, value);
         }
         let status = request.send().await.expect("an answer").status().as_u16();
-        assert_eq!(status, expected, "{url} {headers:?}");
+        assert_eq!(status, expected, "{url} {header:?}");
     }
     let act = json!({"as": stage.people.first().map(|person| person.id.to_string()), "do": "say", "channel": stage.incidents.to_string(), "text": "hello"});
     let url = format!("http://{address}/act");
