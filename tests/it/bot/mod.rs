@@ -2,12 +2,17 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod clicks;
+mod commands;
 mod durable;
 mod faults;
 mod isolation;
 mod limits;
 mod memory;
 mod model;
+mod opened;
+mod reports;
+mod talk;
 
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};

@@ -9,7 +9,7 @@ use crate::handle::Discord;
 use crate::ids::{AttachmentId, ChannelId, GuildId, MessageId, RoleId, UserId};
 use crate::interaction::{Interaction, Modal};
 use crate::permissions::{self as may, Overwrite};
-use crate::post::{button, controls, select};
+use crate::post::{Post, button, controls, select};
 use crate::rest::{guessed_type, safe_filename};
 use crate::rules::integer;
 use crate::world::{
@@ -914,10 +914,30 @@ impl Discord {
         message: impl Into<MessageId>,
         name: &str,
     ) -> Result<Interaction, String> {
-        let id = message.into().0;
+        self.press(who, message.into(), name, None)
+    }
+
+    /// Somebody presses a button of a message as they saw it: their client has not heard yet that
+    /// it was edited.
+    ///
+    /// # Panics
+    /// Where it was not there or switched off then.
+    #[track_caller]
+    pub fn click_as_seen(&self, who: UserId, seen: &Post, name: &str) -> Interaction {
+        must(self.press(who, seen.id, name, Some(&seen.components)), self)
+    }
+
+    fn press(
+        &self,
+        who: UserId,
+        message: MessageId,
+        name: &str,
+        seen: Option<&[Value]>,
+    ) -> Result<Interaction, String> {
+        let id = message.0;
         self.interact(|w| {
             let message = visible_message(w, who, id)?;
-            let all: Vec<_> = controls(&message.components)
+            let all: Vec<_> = controls(seen.unwrap_or(&message.components))
                 .filter(|c| c.get("type").and_then(integer) == Some(2))
                 .map(button)
                 .collect();
