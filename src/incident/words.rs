@@ -93,7 +93,14 @@ fn flush_word(word: &mut String, out: &mut Vec<String>) {
     // Longer runs are base64 or noise; an index row of that size helps nobody.
     if word.len() <= 96 {
         let whole = fold(word);
-        let parts = compound_parts(word);
+        // A plain word, as most are, has no parts.
+        let plain = word.bytes().skip(1).all(|b| b.is_ascii_lowercase())
+            && word.starts_with(|c: char| c.is_ascii_alphabetic());
+        let parts = if plain {
+            Vec::new()
+        } else {
+            compound_parts(word)
+        };
         out.push(whole);
         if parts.len() > 1 {
             out.extend(parts.into_iter().filter(|part| part.len() > 1));
