@@ -83,7 +83,9 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
         report.thread.push(ThreadMessage {
             author: text(&message["author"]),
             text: text(&message["text"]),
+            asks: false,
             at: text(&row["now"]).parse().expect("now is a time"),
+            asks: false,
         });
     }
     let said = triage::Said {
