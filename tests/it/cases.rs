@@ -85,7 +85,6 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
             text: text(&message["text"]),
             asks: false,
             at: text(&row["now"]).parse().expect("now is a time"),
-            asks: false,
         });
     }
     let said = triage::Said {
