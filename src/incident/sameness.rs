@@ -433,3 +433,161 @@ pub fn one_service(one: &PastIncident, other: &PastIncident) -> bool {
         other.service.as_deref(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Likeness::{Different, Near, Same};
+    use super::*;
+
+    #[test]
+    fn fixes_and_causes_that_are_the_same_near_or_different() {
+        for (one, other, expected) in [
+            // Nothing is like an empty text, not even another one.
+            ("", "", Different),
+            ("", "Restart it", Different),
+            ("of the and", "of the and", Different),
+            // Spelling.
+            ("Restart the payments pods", "restart payments pods.", Same),
+            (
+                "Pause the refund job and restart payments-api",
+                "Please pause the refund job, then restart payments-api again",
+                Same,
+            ),
+            ("Ｒｅｓｔａｒｔ　pods １２", "restart pods 12", Same),
+            (
+                "Raise the pool size to 40",
+                "Raise the pool's size to 40",
+                Same,
+            ),
+            (
+                "Restart payments-api, pause the refund job",
+                "Pause the refund job; restart payments-api",
+                Same,
+            ),
+            // Overlap.
+            (
+                "Stop the nightly refund export job first",
+                "Stop the nightly refund export job",
+                Same,
+            ),
+            (
+                "Remount the font share from the standby server",
+                "Remount the font share from the standby file server",
+                Same,
+            ),
+            (
+                "Restart ticket-mailer",
+                "Pause the campaign sender and restart ticket-mailer",
+                Near,
+            ),
+            (
+                "Restart the gateway",
+                "Rotate the relay password",
+                Different,
+            ),
+            (
+                "Scale out the workers",
+                "Scale out the workers of the queue slowly by hand tonight",
+                Near,
+            ),
+            // Numbers and identifiers.
+            (
+                "Raise maximumPoolSize to 40 on all payment pods now",
+                "Raise maximumPoolSize to 80 on all payment pods now",
+                Near,
+            ),
+            (
+                "Restart the PaymentWorker pool, drain its queue slowly and carefully",
+                "Restart the OrderWorker pool, drain its queue slowly and carefully",
+                Near,
+            ),
+            (
+                "Fail over db-1 slowly by hand with care",
+                "Fail over db-2 slowly by hand with care",
+                Near,
+            ),
+            // What changes from outage to outage is no difference.
+            (
+                "Delete pod notify-go-6d9f7c5b4-x2k8q",
+                "Delete pod notify-go-7c9d8b6f4-k8z2p",
+                Same,
+            ),
+            ("Roll back to 3f9c2ab", "Roll back to 9fa31bc", Same),
+            // The opposite.
+            ("Enable the menu flag", "Disable the menu flag", Different),
+            ("Restart the pods", "Do not restart the pods", Different),
+            (
+                "Raise the limit of open files",
+                "Lower the limit of open files",
+                Different,
+            ),
+            ("Switch the flag on", "Switch the flag off", Different),
+            (
+                "Move traffic from eu to us",
+                "Move traffic from us to eu",
+                Different,
+            ),
+            ("Scale the pool up", "Scale the pool down", Different),
+            // Chinese.
+            ("重启网关服务", "重启网关服务。", Same),
+            (
+                "将网关重试限流阈值恢复为默认值",
+                "把网关重试限流阈值恢复为默认值",
+                Same,
+            ),
+            ("网关对重试请求限流过严", "网关对重试的请求限流过严", Same),
+            ("重启消费者", "暂停对账任务并重启消费者", Near),
+            ("更换证书", "降低写入并发", Different),
+            ("启用限流开关", "禁用限流开关", Different),
+            ("扩容连接池到 40", "扩容连接池到 80", Near),
+            ("扩容连接池", "缩容连接池", Different),
+            ("重启服务", "不要重启服务", Different),
+            ("从主库切换到备库", "从备库切换到主库", Different),
+            ("连接数上涨", "连接数不断上涨", Near),
+            ("清理磁盘日志", "清理磁盘上的日志", Near),
+        ] {
+            assert_eq!(likeness(one, other), expected, "{one} / {other}");
+            assert_eq!(likeness(other, one), expected, "{other} / {one}");
+        }
+    }
+
+    #[test]
+    fn one_text_holds_another() {
+        for (long, short, expected) in [
+            (
+                "Please pause the campaign sender for all regions, then restart the rest",
+                "Pause the campaign sender",
+                true,
+            ),
+            (
+                "Do not pause the campaign sender",
+                "Pause the campaign sender",
+                false,
+            ),
+            ("Pause the campaign", "Pause the campaign sender", false),
+            ("Restart everything", "Restart", false),
+        ] {
+            assert_eq!(
+                Phrase::new(long).contains(&Phrase::new(short)),
+                expected,
+                "{long} / {short}"
+            );
+        }
+    }
+
+    #[test]
+    fn negation_is_seen_and_not_imagined() {
+        for (text, expected) in [
+            ("nothing was deployed", true),
+            ("the pool isn’t full", true),
+            ("未恢复", true),
+            ("没有发布", true),
+            ("非常慢", false),
+            ("连接数不断上涨", false),
+            ("notable north", false),
+            ("级别很高", false),
+        ] {
+            assert_eq!(negates(text), expected, "{text}");
+        }
+    }
+}

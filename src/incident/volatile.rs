@@ -3,7 +3,7 @@
 //! Such words identify one night, not a kind of trouble: sameness and signatures mask them, and a
 //! claim that brings one of them out of memory shows a placeholder instead.
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -81,12 +81,26 @@ static COMPILED: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         .filter_map(|(placeholder, pattern)| {
             Some(Kind {
                 placeholder,
-                // ASCII word boundaries: Han characters beside a name must not hide it.
-                pattern: Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).ok()?,
+                pattern: Regex::new(&with_ascii_boundaries(pattern)).ok()?,
             })
         })
         .collect()
 });
+
+/// All kinds at once.
+static ANY: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
+    RegexSet::new(
+        KINDS
+            .iter()
+            .map(|(_, pattern)| with_ascii_boundaries(pattern)),
+    )
+    .ok()
+});
+
+/// Han characters beside a name must not hide it.
+fn with_ascii_boundaries(pattern: &str) -> String {
+    pattern.replace(r"\b", r"(?-u:\b)")
+}
 
 /// Ends of names that look like five characters of a pod and are none.
 const NO_POD_ENDS: &[&str] = &["http2", "grpc2", "lvl2", "ctrl2"];
@@ -124,6 +138,10 @@ pub fn replace(text: &str, keep: impl Fn(&str) -> bool) -> (String, Vec<(String,
     if !text.bytes().any(|b| b.is_ascii_digit()) && !text.to_ascii_lowercase().contains("commit") {
         return (text, replaced);
     }
+    // One look for all kinds at once: most lines hold none.
+    if ANY.as_ref().is_some_and(|any| !any.is_match(&text)) {
+        return (text, replaced);
+    }
     for kind in COMPILED.iter() {
         let changed = kind
             .pattern
@@ -136,9 +154,10 @@ pub fn replace(text: &str, keep: impl Fn(&str) -> bool) -> (String, Vec<(String,
                 replaced.push((word.to_owned(), kind.placeholder));
                 let lead = whole.strip_suffix(word).unwrap_or_default();
                 format!("{lead}{}", kind.placeholder)
-            })
-            .into_owned();
-        text = changed;
+            });
+        if let Cow::Owned(changed) = changed {
+            text = changed;
+        }
     }
     (text, replaced)
 }
@@ -168,6 +187,7 @@ mod tests {
     #[test]
     fn the_patterns_compile() {
         assert_eq!(COMPILED.len(), KINDS.len());
+        assert!(ANY.is_some());
     }
 
     #[test]

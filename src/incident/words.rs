@@ -7,6 +7,7 @@
 //! Deliberately absent: stemming. `rules.md` compares fixes without it, and recall must not know
 //! more than the rules do.
 
+use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 
 /// NFKC, lower case. What every comparison of text starts from.
@@ -50,7 +51,12 @@ pub fn is_stop_word(token: &str) -> bool {
 /// identifiers beside the whole, and CJK bigrams (a lone character as itself).
 pub fn tokens(text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    let normal: String = text.nfkc().collect();
+    // ASCII is normal already; every line of every candidate comes through here.
+    let normal: Cow<'_, str> = if text.is_ascii() {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfkc().collect())
+    };
     let mut word = String::new();
     let mut han: Vec<char> = Vec::new();
     for c in normal.chars() {
@@ -87,7 +93,14 @@ fn flush_word(word: &mut String, out: &mut Vec<String>) {
     // Longer runs are base64 or noise; an index row of that size helps nobody.
     if word.len() <= 96 {
         let whole = fold(word);
-        let parts = compound_parts(word);
+        // A plain word, as most are, has no parts.
+        let plain = word.bytes().skip(1).all(|b| b.is_ascii_lowercase())
+            && word.starts_with(|c: char| c.is_ascii_alphabetic());
+        let parts = if plain {
+            Vec::new()
+        } else {
+            compound_parts(word)
+        };
         out.push(whole);
         if parts.len() > 1 {
             out.extend(parts.into_iter().filter(|part| part.len() > 1));

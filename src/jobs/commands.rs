@@ -194,6 +194,19 @@ fn help(locale: Locale) -> Post {
             .get("name")
             .and_then(|name| name.as_str())
             .unwrap_or_default();
+        let on_a_message = command.get("type").and_then(|kind| kind.as_u64()) == Some(3);
+        if on_a_message {
+            let localized = command
+                .get("name_localizations")
+                .and_then(|all| all.get("zh-CN"))
+                .and_then(|name| name.as_str())
+                .filter(|_| locale == Locale::Zh);
+            about.push((
+                localized.unwrap_or(name).to_owned(),
+                say::help_on_a_message(locale).to_owned(),
+            ));
+            continue;
+        }
         let text = |of: &serde_json::Value| {
             let localized = match locale {
                 Locale::Zh => of
@@ -215,12 +228,7 @@ fn help(locale: Locale) -> Post {
             .filter(|option| option.get("type").and_then(serde_json::Value::as_u64) == Some(1))
             .collect();
         if subcommands.is_empty() {
-            let slash = if command.get("type").and_then(serde_json::Value::as_u64) == Some(3) {
-                ""
-            } else {
-                "/"
-            };
-            about.push((format!("{slash}{name}"), text(command)));
+            about.push((format!("/{name}"), text(command)));
         }
         for subcommand in subcommands {
             let sub = subcommand

@@ -20,6 +20,8 @@ use tokio::sync::watch;
 
 /// How long a job waits for the acknowledgement of the interaction that started it.
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_secs(4);
+/// How long it waits for the acknowledgements of others; a stream of them does not hold it up.
+const OTHERS_WITHIN: Duration = Duration::from_secs(1);
 /// Interactions that are remembered; a resumed session replays far fewer.
 const REMEMBERED: usize = 1024;
 /// Own messages that are looked through for a post whose id was lost.
@@ -52,6 +54,8 @@ pub struct Duty {
 pub struct Acknowledgements {
     under_way: Mutex<HashMap<u64, watch::Receiver<bool>>>,
     lately: Mutex<VecDeque<u64>>,
+    /// How many are under way.
+    open: watch::Sender<usize>,
 }
 
 impl Acknowledgements {
@@ -71,6 +75,7 @@ impl Acknowledgements {
     /// An acknowledgement begins; dropping the sender ends it, whatever became of it.
     pub fn begin(&self, interaction: u64) -> Pending<'_> {
         let (sender, receiver) = watch::channel(false);
+        self.open.send_modify(|open| *open += 1);
         self.under_way
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -82,7 +87,9 @@ impl Acknowledgements {
         }
     }
 
-    /// Waits until the acknowledgement is over, if one is under way.
+    /// Waits until the acknowledgement is over, if one is under way; and a little for those of
+    /// others, so that of two hundred who come at once the last does not wait for the work of the
+    /// first.
     pub async fn wait(&self, interaction: u64) {
         let waiting = self
             .under_way
@@ -95,6 +102,9 @@ impl Acknowledgements {
             // The sender may be gone already: then it is over as well.
             let _ended = tokio::time::timeout(ACKNOWLEDGED_WITHIN, over).await;
         }
+        let mut others = self.open.subscribe();
+        let quiet = others.wait_for(|open| *open == 0);
+        let _quiet = tokio::time::timeout(OTHERS_WITHIN, quiet).await;
     }
 }
 
@@ -113,6 +123,9 @@ impl Drop for Pending<'_> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&self.interaction);
+        self.all
+            .open
+            .send_modify(|open| *open = open.saturating_sub(1));
     }
 }
 

@@ -658,7 +658,9 @@ fn error_is_lasting(error: &LlmError) -> bool {
 
 /// What a model's failure is called.
 pub fn reason_of(error: &LlmError) -> FallbackReason {
-    let seconds = |wait: Option<Duration>| wait.map(|wait| wait.as_secs_f64().ceil() as u64);
+    // Rounded up: nobody is told to come back too early, or that no time was given at all.
+    let whole = |wait: Duration| wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let seconds = |wait: Option<Duration>| wait.map(whole);
     match error {
         LlmError::RateLimited { .. } => FallbackReason::RateLimited {
             retry_after_seconds: seconds(error.retry_after()),
@@ -671,7 +673,7 @@ pub fn reason_of(error: &LlmError) -> FallbackReason {
         LlmError::BadKey => FallbackReason::BadKey,
         LlmError::ModelGone { .. } => FallbackReason::ModelGone,
         LlmError::Timeout { after } => FallbackReason::Timeout {
-            seconds: after.as_secs(),
+            seconds: whole(*after),
         },
         LlmError::Unreachable | LlmError::BadAddress => FallbackReason::Unreachable,
         LlmError::Unreadable { .. } => FallbackReason::Unreadable,

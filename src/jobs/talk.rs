@@ -28,14 +28,21 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
     }
     let (_, found) = duty.scope(&work.place).await?;
     let Some(incident) = found else {
-        let post = present::error(&Trouble::NoIncidentHere, None, work.locale);
+        let trouble = Trouble::NoIncidentHere;
         match &work.reply {
-            Some(reply) => drop(duty.answer(reply, &post).await),
+            Some(reply) => {
+                let post = present::error(&trouble, None, work.locale);
+                duty.answer(reply, &post).await;
+            }
+            // A message can only be replied to for everybody.
             None => drop(
                 duty.rest
                     .post(
                         work.place.channel,
-                        &reply_to(&post.payload, work.message),
+                        &reply_to(
+                            &present::notice(&say::trouble(work.locale, &trouble, None)).payload,
+                            work.message,
+                        ),
                         Vec::new(),
                     )
                     .await,

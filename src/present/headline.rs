@@ -4,7 +4,7 @@ use super::escape::{cut, plain};
 use super::ink::Ink;
 use super::payload::{EMBED_TITLE, Embed, Message};
 use super::{Post, Slot, View, say};
-use crate::incident::{Outcome, Severity, Standing};
+use crate::incident::{Outcome, Severity, Standing, sameness};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Class, Hypothesis, MemoryStatus};
 
@@ -115,11 +115,21 @@ pub fn deciding_line(analysis: &Analysis, view: &View, ink: &Ink) -> String {
                 let words = say::failed_last_time(locale, last.id, day.as_deref(), last.outcome);
                 parts.push(ink.bold(&words));
             }
+            let failed_now = |fix: &str| {
+                let mut here = analysis.do_not_repeat.iter();
+                here.any(|entry| entry.refs.is_empty() && sameness::near_or_same(&entry.fix, fix))
+            };
             match best
                 .filter(|best| is_proven(best))
                 .and_then(|best| fixed_by(best, view, ink))
             {
                 Some(words) => parts.push(words),
+                None if last.is_some_and(|last| failed_now(&last.fix)) => {
+                    if let Some(last) = last {
+                        let fix = mid_sentence(ink.text(&last.fix, 140));
+                        parts.push(ink.bold(&say::failed_in_this_incident(locale, &fix)));
+                    }
+                }
                 None if memory.held == 0 => {
                     if let Some(last) = last.filter(|last| {
                         last.outcome == Outcome::Mitigated && !last.fix.trim().is_empty()

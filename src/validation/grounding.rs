@@ -386,21 +386,10 @@ const COMMON_FLAGS: &[&str] = &[
 
 impl Basis {
     fn new(text: &str) -> Self {
-        let chars: Vec<char> = text.chars().collect();
-        let mut quantities = HashSet::new();
-        for token in tokens(&chars, false) {
-            match token.kind {
-                TokenKind::Number(quantity) => {
-                    quantities.insert((quantity.unit, key(quantity.value)))
-                }
-                // 百分之三十 is exact; 三成 never supports an exact number.
-                TokenKind::Vague(words, Some(quantity)) if !words.contains('成') => {
-                    quantities.insert((quantity.unit, key(quantity.value)))
-                }
-                _ => false,
-            };
-        }
         let folded = fold(text);
+        let quantities = quantities(&folded)
+            .map(|quantity| (quantity.unit, key(quantity.value)))
+            .collect();
         Self {
             words: runs(&folded).map(str::to_owned).collect(),
             folded,
@@ -478,6 +467,70 @@ impl Basis {
             Unit::Percent => false,
         }
     }
+}
+
+static QUANTITIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?P<number>[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)(?P<unit>\s?(?:%|percent\b|(?:milliseconds?|ms|µs|us|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|s|m|h|d|[kmgt]i?b?|bytes?|b)\b|百分|毫秒|秒|分钟|小时|天))?(?P<glued>[a-z][a-z0-9_-]*)?",
+        r"|百分之(?P<share>[零〇一二两三四五六七八九十百]+)",
+        r"|(?P<han>[一二两三四五六七八九]?[十百千万亿][零〇一二两三四五六七八九十百千万亿]*)(?P<hanunit>毫秒|秒|分钟|小时|天|个|次|条|台|笔|人|名|倍|家|起|%)",
+    ))
+    .ok()
+});
+
+/// Every quantity of a folded text: what can support a claim. Wider than what a claim's tokens are
+/// (each part of a clock counts), and one pass over what may be a long log. 百分之三十 is exact and
+/// counts; 三成 never supports an exact number.
+fn quantities(folded: &str) -> impl Iterator<Item = Quantity> {
+    let all = QUANTITIES
+        .as_ref()
+        .map(|pattern| pattern.captures_iter(folded));
+    all.into_iter().flatten().filter_map(move |captures| {
+        if let Some(number) = captures.name("number") {
+            let text = |name| {
+                captures
+                    .name(name)
+                    .map_or("", |part: regex::Match<'_>| part.as_str().trim())
+            };
+            match number_token(
+                number.as_str(),
+                text("unit"),
+                text("glued"),
+                folded,
+                number.start(),
+            )? {
+                TokenKind::Number(quantity) => Some(quantity),
+                _ => None,
+            }
+        } else if let Some(share) = captures.name("share") {
+            Some(Quantity {
+                value: han_number(share.as_str())?,
+                unit: Unit::Percent,
+            })
+        } else {
+            let before = folded
+                .get(..captures.get(0)?.start())
+                .and_then(|head| head.chars().next_back());
+            if before.is_some_and(is_vague_before) {
+                return None;
+            }
+            match number_token(
+                &plain(han_number(captures.name("han")?.as_str())?),
+                captures.name("hanunit")?.as_str(),
+                "",
+                "",
+                0,
+            )? {
+                TokenKind::Number(quantity) => Some(quantity),
+                _ => None,
+            }
+        }
+    })
+}
+
+/// 几百个, 数十个, 上千次: vague, and no exact number.
+fn is_vague_before(c: char) -> bool {
+    matches!(c, '几' | '数' | '上' | '成' | '近' | '好' | '多')
 }
 
 /// Maximal runs of letters, digits and `_` outside of scripts without spaces.
@@ -592,9 +645,7 @@ fn tokens(chars: &[char], words: bool) -> Vec<Token> {
         } else if captures.name("vague").is_some() {
             push(TokenKind::Vague(fold(word), vague_share(word)));
         } else if let (Some(han), Some(unit)) = (captures.name("han"), captures.name("hanunit")) {
-            // 几百个, 数十个, 上千次: vague, and no exact number.
-            let vague =
-                before.is_some_and(|c| matches!(c, '几' | '数' | '上' | '成' | '近' | '好' | '多'));
+            let vague = before.is_some_and(is_vague_before);
             if let (Some(value), false) = (han_number(han.as_str()), vague)
                 && let Some(TokenKind::Number(quantity)) =
                     number_token(&plain(value), unit.as_str(), "", "", 0)
@@ -802,7 +853,18 @@ fn number_token(
     Some(TokenKind::Number(quantity))
 }
 
+/// The last few bytes of what stands before: no word that tells something is longer, and a log
+/// without spaces is not walked back for every number in it.
+fn nearest(before: &str) -> &str {
+    let mut from = before.len().saturating_sub(64);
+    while !before.is_char_boundary(from) {
+        from += 1;
+    }
+    before.get(from..).unwrap_or_default()
+}
+
 fn is_behind_flag(before: &str) -> bool {
+    let before = nearest(before);
     let trimmed = before.trim_end_matches([' ', '=']);
     if trimmed.len() == before.len() {
         return false;
@@ -825,8 +887,7 @@ fn plain_quantity(value: f64, before: &str) -> Option<TokenKind> {
     if value < 10.0 && value.fract() == 0.0 {
         return None;
     }
-    // The word alone is folded: a log holds a number in each line, and all that stands before it.
-    let word_before = before
+    let word_before = nearest(before)
         .trim_end()
         .rsplit(|c: char| !c.is_alphanumeric())
         .next()

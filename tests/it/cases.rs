@@ -83,8 +83,8 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
         report.thread.push(ThreadMessage {
             author: text(&message["author"]),
             text: text(&message["text"]),
-            at: text(&row["now"]).parse().expect("now is a time"),
             asks: false,
+            at: text(&row["now"]).parse().expect("now is a time"),
         });
     }
     let said = triage::Said {

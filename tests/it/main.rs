@@ -4,8 +4,10 @@
 
 mod bot;
 mod cases;
+mod command_line;
 mod discord;
 mod documents;
+mod hostile;
 mod layers;
 mod llm;
 mod named;

@@ -134,6 +134,22 @@ pub fn resolved(locale: Locale, id: IncidentId, worked: Option<bool>, who: &str)
     }
 }
 
+/// The fix that worked before was tried tonight, without success.
+pub fn failed_in_this_incident(locale: Locale, fix: &str) -> String {
+    match locale {
+        Locale::En => format!("FAILED IN THIS INCIDENT: {fix}"),
+        Locale::Zh => format!("本次已失败：{fix}"),
+    }
+}
+
+/// Beside a message command in the help.
+pub fn help_on_a_message(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "In a message's menu, under Apps",
+        Locale::Zh => "在消息菜单的「应用」中",
+    }
+}
+
 /// In place of the offer of a new run, once that run is there.
 pub fn read_by_analysis(locale: Locale, analysis: u32) -> String {
     match locale {

@@ -250,17 +250,34 @@ async fn what_worked_here_is_recalled_next_time_as_not_yet_proven() {
     opened.shows(&cards, "is trying this fix").await;
     opened.press(opened.alice(), &cards, "1 Worked").await;
     opened.shows(&cards, "worked, not known to hold").await;
+    let resolve = opened.at.discord.slash(
+        opened.alice(),
+        opened.thread,
+        "resolve",
+        json!({"worked": "yes"}),
+    );
+    resolve.modal().await;
+    let sent = opened
+        .at
+        .discord
+        .submit_modal(opened.alice(), &resolve, &[]);
+    sent.original().await;
     let Opened { at, .. } = opened;
     let second = Opened::reported(at, json!({"report": REFUND_REPORT})).await;
     let cards = second.cards(1).await;
-    assert!(
-        cards.shows("**INC-0013** · direct match · worked, not known to hold"),
-        "{cards}"
-    );
+    assert!(cards.shows("INC-0013"), "recalled: {cards}");
     assert!(
         cards.shows("NOT PROVEN") && !cards.shows("WORKED ONCE HERE"),
         "{cards}"
     );
+    let open = second.at.discord.slash(
+        second.alice(),
+        second.thread,
+        "memory show",
+        json!({"id": "INC-0013"}),
+    );
+    let past = open.ephemeral().await;
+    assert!(past.shows("worked, not known to hold"), "{past}");
     second.ends().await;
 }
 
@@ -297,6 +314,13 @@ async fn a_fix_without_effect_leads_to_a_second_analysis_that_knows_it() {
         ),
         "{}",
         asked[1].user()
+    );
+    // What the night began with is not offered again.
+    let headline = opened.at.headline(&opened.report).await;
+    assert!(
+        headline.shows("FAILED IN THIS INCIDENT: stop the refund job")
+            && !headline.shows("fixed in"),
+        "{headline}"
     );
     // The old cards say that they are replaced, and their buttons are off.
     for old in [opened.cards(1).await, opened.checklist(1).await] {
@@ -578,7 +602,7 @@ async fn a_past_incident_opens_in_full_for_one_person_alone() {
     let open = opened
         .at
         .discord
-        .select(opened.alice(), &cards, &select, &["INC-0041"]);
+        .select(opened.alice(), &cards, &select, &["41"]);
     let shown = open.ephemeral().await;
     for part in [
         "INC-0041",

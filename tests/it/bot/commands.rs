@@ -88,7 +88,7 @@ async fn a_long_why_comes_with_a_file() {
     let why = opened.at.alone(opened.thread, "why", json!({})).await;
     assert_eq!(why.files.len(), 1, "{why}");
     assert!(
-        why.files[0].text().contains("INC-8059"),
+        why.files[0].text().contains("INC-8019"),
         "{}",
         why.files[0].text()
     );
@@ -215,7 +215,7 @@ async fn memory_is_searched_shown_and_added_to() {
         "{found}"
     );
     let select = found.selects()[0].placeholder.clone();
-    let open = at.discord.select(at.alice, &found, &select, &["INC-0012"]);
+    let open = at.discord.select(at.alice, &found, &select, &["12"]);
     assert!(open.ephemeral().await.shows("INC-0012"));
     let nothing = at
         .alone(at.channel, "memory search", json!({"query": "zeppelin"}))

@@ -9,7 +9,7 @@ mod faults;
 mod isolation;
 mod limits;
 mod memory;
-mod model;
+pub mod model;
 mod opened;
 mod reports;
 mod talk;

@@ -357,7 +357,7 @@ async fn whatever_a_provider_does_once_a_full_answer_follows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_triage_that_fails_costs_nothing_but_the_model_s_title() {
     for row in [
-        Misbehaviour::SchemaMissed,
+        Misbehaviour::JsonFailedEmpty,
         Misbehaviour::ReasoningOnly,
         Misbehaviour::MarkupLeak,
     ] {
@@ -373,7 +373,7 @@ async fn a_triage_that_fails_costs_nothing_but_the_model_s_title() {
         let thread = incident.thread(&report).await;
         let posts = incident.settled(thread).await;
         nothing_leaks(&all_shown(&incident, &report, thread).await);
-        // The double hands back a triage of another incident: none of its words is the report's.
+        // In its inner channel the double speaks of another incident.
         assert!(!text_of(&posts).contains("Checkout"), "{}", text_of(&posts));
         assert!(
             !cards(&posts).shows("rule-based"),

@@ -189,6 +189,7 @@ async fn a_severity_that_is_none_is_left_to_the_rules() {
     })
     .await;
     let asked = at.analyze_with(json!({})).await;
+    asked.modal().await;
     let sent = at.discord.submit_modal(
         at.alice,
         &asked,
@@ -407,6 +408,7 @@ async fn a_report_notifies_nobody_whatever_names_it_holds() {
 async fn a_report_over_the_form_that_is_blank_is_refused() {
     let at = Incident::begins(Given::default()).await;
     let asked = at.analyze_with(json!({})).await;
+    asked.modal().await;
     let sent = at
         .discord
         .submit_modal(at.alice, &asked, &[("report", "   ")]);
