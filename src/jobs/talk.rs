@@ -139,9 +139,15 @@ fn burst(incident: &Incident, work: &FollowUp) -> Option<String> {
         .iter()
         .filter(|message| message.author == work.by)
         .collect();
+    // By place, not by time alone: two messages may be of the same millisecond.
+    let own = mine
+        .iter()
+        .position(|message| message.at == at && message.text == work.question)
+        .unwrap_or_else(|| mine.partition_point(|message| message.at < at));
+    let (before, after) = mine.split_at_checked(own).unwrap_or((&mine, &[]));
     let mut parts: Vec<&str> = Vec::new();
     let mut edge = at;
-    for message in mine.iter().rev().filter(|message| message.at <= at) {
+    for message in before.iter().rev() {
         if !within(message.at, edge) {
             break;
         }
@@ -150,11 +156,12 @@ fn burst(incident: &Incident, work: &FollowUp) -> Option<String> {
     }
     parts.reverse();
     edge = at;
-    for message in mine.iter().filter(|message| message.at > at) {
+    for message in after {
+        let is_own = message.at == at && message.text == work.question;
         if !within(message.at, edge) {
             break;
         }
-        if message.asks {
+        if message.asks && !is_own {
             return None;
         }
         edge = message.at;
