@@ -57,13 +57,13 @@ impl Process {
     }
 
     /// As `kill -9`.
-    fn is_killed(mut self) {
+    fn kill(mut self) {
         self.child.kill().expect("a process of our own");
         self.child.wait().expect("a process of our own");
     }
 
     /// Asks it to end, as a service manager does, and waits until it has.
-    async fn is_asked_to_end(mut self) -> ExitStatus {
+    async fn end(mut self) -> ExitStatus {
         self.sends_terminate();
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -228,13 +228,13 @@ async fn killed_at(step: &str, model: Option<ChatModel>) -> Incident {
     let report = incident.analyze(REFUND_REPORT).await;
     reached(&path).await;
     let jobs = Jobs::of(&incident).await;
-    process.is_killed();
+    process.kill();
     let killed = Instant::now();
     let (attempts, _) = jobs.analysis().await;
     let process = Process::starts(&incident, None);
     jobs.goes_on_after(attempts).await;
     let took = killed.elapsed();
-    println!("killed at {step}: went on after {} ms", took.as_millis());
+    eprintln!("killed at {step}: went on after {} ms", took.as_millis());
     assert!(took < GOES_ON_WITHIN, "{step}: {took:?}");
     jobs.is_done().await;
     posted_once(&incident, &report).await;
@@ -242,7 +242,7 @@ async fn killed_at(step: &str, model: Option<ChatModel>) -> Incident {
     incident
         .discord
         .forgive("followed up before it was answered");
-    assert!(process.is_asked_to_end().await.success());
+    assert!(process.end().await.success());
     incident
 }
 
@@ -311,7 +311,7 @@ async fn asked_to_end_it_finishes_what_is_about_to_be_done() {
     process.sends_terminate();
     incident.discord.gateway().disconnected().await;
     hold.release();
-    assert!(process.is_asked_to_end().await.success());
+    assert!(process.end().await.success());
     assert!(Jobs::of(&incident).await.analysis().await.1, "done");
     posted_once(&incident, &report).await;
     incident.ends().await;
@@ -329,9 +329,9 @@ async fn asked_to_end_while_the_model_thinks_the_next_start_goes_on() {
     let report = incident.analyze(REFUND_REPORT).await;
     hold.arrived().await;
     let asked = Instant::now();
-    assert!(process.is_asked_to_end().await.success());
+    assert!(process.end().await.success());
     // A service manager kills after ten seconds.
-    println!("ended {} ms after the signal", asked.elapsed().as_millis());
+    eprintln!("ended {} ms after the signal", asked.elapsed().as_millis());
     assert!(
         asked.elapsed() < Duration::from_secs(10),
         "{:?}",
@@ -341,7 +341,7 @@ async fn asked_to_end_while_the_model_thinks_the_next_start_goes_on() {
     let process = Process::starts(&incident, None);
     Jobs::of(&incident).await.is_done().await;
     posted_once(&incident, &report).await;
-    assert!(process.is_asked_to_end().await.success());
+    assert!(process.end().await.success());
     incident.ends().await;
 }
 
@@ -354,13 +354,13 @@ async fn started_again_after_the_token_expired_the_headline_is_the_bot_s_own() {
     incident.discord.commands_registered(incident.guild).await;
     let report = incident.analyze(REFUND_REPORT).await;
     reached(&path).await;
-    process.is_killed();
+    process.kill();
     incident.discord.advance(Duration::from_secs(16 * 60));
     let process = Process::starts(&incident, None);
     Jobs::of(&incident).await.is_done().await;
     posted_once(&incident, &report).await;
     incident.discord.forgive("10015");
-    assert!(process.is_asked_to_end().await.success());
+    assert!(process.end().await.success());
     incident.ends().await;
 }
 
@@ -485,7 +485,7 @@ async fn while_the_store_is_slow_the_person_is_acknowledged_and_then_answered() 
     let report = incident.analyze(REFUND_REPORT).await;
     let _deferred = report.response().await;
     let took = report.answered_after().expect("answered");
-    println!(
+    eprintln!(
         "acknowledged after {} ms though the store hangs",
         took.as_millis()
     );
