@@ -2,7 +2,7 @@
 
 use super::limits::Limiter;
 use super::queue::{JobError, Queue};
-use super::respond::Responder;
+use super::respond::{Responder, aside};
 use super::work::Work;
 use crate::discord::{self, DiscordError, Reply, Rest};
 use crate::incident::{IncidentId, Locale, Outcome, Registry};
@@ -226,7 +226,9 @@ impl Duty {
     /// A stored answer as it may be shown: only through validation.
     pub fn shown(&self, stored: &StoredAnalysis) -> Option<Analysis> {
         let (proposal, engine) = (stored.proposal.as_ref()?, stored.engine.clone()?);
-        Some(validation::analysis(&stored.case, proposal, engine))
+        Some(aside(|| {
+            validation::analysis(&stored.case, proposal, engine)
+        }))
     }
 
     /// Everything beside the analysis that a message shows.

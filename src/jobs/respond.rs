@@ -180,7 +180,7 @@ impl Responder {
     pub async fn read(&self, reported: Reported) -> Read {
         let mut measures = Measures::default();
         let started = Instant::now();
-        let triage = triage::triage(&reported.report, &reported.registry, &reported.said);
+        let triage = aside(|| triage::triage(&reported.report, &reported.registry, &reported.said));
         let query = recall::query(&reported.report, &triage);
         took(&mut measures, "triage", started);
         let case = Case {
@@ -599,7 +599,7 @@ impl Responder {
     pub fn validate(&self, read: &mut Read, proposed: &Proposed) -> Analysis {
         let started = Instant::now();
         let analysis =
-            validation::analysis(&read.case, &proposed.proposal, proposed.engine.clone());
+            aside(|| validation::analysis(&read.case, &proposed.proposal, proposed.engine.clone()));
         took(&mut read.measures, "validate", started);
         analysis
     }
@@ -613,6 +613,16 @@ impl Responder {
         let proposed = self.propose(&mut read, &route, deadline).await;
         let analysis = self.validate(&mut read, &proposed);
         (read, route, proposed, analysis)
+    }
+}
+
+/// Computes where it holds nobody up: long logs take long, and acknowledgements and clocks share the
+/// runtime's few threads. In place where the runtime has but one.
+pub(super) fn aside<T>(compute: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(compute),
+        _ => compute(),
     }
 }
 

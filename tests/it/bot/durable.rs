@@ -57,13 +57,13 @@ impl Process {
     }
 
     /// As `kill -9`.
-    fn killed(mut self) {
+    fn kill(mut self) {
         self.child.kill().expect("a process of our own");
         self.child.wait().expect("a process of our own");
     }
 
     /// Asks it to end, as a service manager does, and waits until it has.
-    async fn asked_to_end(mut self) -> ExitStatus {
+    async fn end(mut self) -> ExitStatus {
         self.sends_terminate();
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -228,7 +228,7 @@ async fn killed_at(step: &str, model: Option<ChatModel>) -> Incident {
     let report = incident.analyze(REFUND_REPORT).await;
     reached(&path).await;
     let jobs = Jobs::of(&incident).await;
-    process.killed();
+    process.kill();
     let killed = Instant::now();
     let (attempts, _) = jobs.analysis().await;
     let process = Process::starts(&incident, None);
@@ -242,7 +242,7 @@ async fn killed_at(step: &str, model: Option<ChatModel>) -> Incident {
     incident
         .discord
         .forgive("followed up before it was answered");
-    assert!(process.asked_to_end().await.success());
+    assert!(process.end().await.success());
     incident
 }
 
@@ -311,7 +311,7 @@ async fn asked_to_end_it_finishes_what_is_about_to_be_done() {
     process.sends_terminate();
     incident.discord.gateway().disconnected().await;
     hold.release();
-    assert!(process.asked_to_end().await.success());
+    assert!(process.end().await.success());
     assert!(Jobs::of(&incident).await.analysis().await.1, "done");
     posted_once(&incident, &report).await;
     incident.ends().await;
@@ -329,7 +329,7 @@ async fn asked_to_end_while_the_model_thinks_the_next_start_goes_on() {
     let report = incident.analyze(REFUND_REPORT).await;
     hold.arrived().await;
     let asked = Instant::now();
-    assert!(process.asked_to_end().await.success());
+    assert!(process.end().await.success());
     // A service manager kills after ten seconds.
     eprintln!("ended {} ms after the signal", asked.elapsed().as_millis());
     assert!(
@@ -341,7 +341,7 @@ async fn asked_to_end_while_the_model_thinks_the_next_start_goes_on() {
     let process = Process::starts(&incident, None);
     Jobs::of(&incident).await.is_done().await;
     posted_once(&incident, &report).await;
-    assert!(process.asked_to_end().await.success());
+    assert!(process.end().await.success());
     incident.ends().await;
 }
 
@@ -354,13 +354,13 @@ async fn started_again_after_the_token_expired_the_headline_is_the_bot_s_own() {
     incident.discord.commands_registered(incident.guild).await;
     let report = incident.analyze(REFUND_REPORT).await;
     reached(&path).await;
-    process.killed();
+    process.kill();
     incident.discord.advance(Duration::from_secs(16 * 60));
     let process = Process::starts(&incident, None);
     Jobs::of(&incident).await.is_done().await;
     posted_once(&incident, &report).await;
     incident.discord.forgive("10015");
-    assert!(process.asked_to_end().await.success());
+    assert!(process.end().await.success());
     incident.ends().await;
 }
 
