@@ -120,7 +120,7 @@ pub enum FallbackReason {
         /// HTTP status.
         status: u16,
     },
-    /// The guild's own model budget is used up.
+    /// The person's limit or the guild's budget of model calls is used up.
     Budget {
         /// Seconds until the model may be asked again.
         retry_after_seconds: u64,

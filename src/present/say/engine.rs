@@ -105,7 +105,7 @@ pub fn fallback_reason(locale: Locale, reason: &FallbackReason) -> String {
                 retry_after_seconds,
             },
         ) => format!(
-            "this server's model budget is used up, the model may be asked again in {}",
+            "the limit on model calls is reached (yours or this server's), the model may be asked again in {}",
             duration(locale, *retry_after_seconds)
         ),
         (
@@ -114,7 +114,7 @@ pub fn fallback_reason(locale: Locale, reason: &FallbackReason) -> String {
                 retry_after_seconds,
             },
         ) => format!(
-            "本服务器的模型额度已用完，{}后可再次询问",
+            "已达到模型调用上限（个人或本服务器），{}后可再次询问",
             duration(locale, *retry_after_seconds)
         ),
         (Locale::En, FallbackReason::AttemptsUsedUp) => {
