@@ -30,6 +30,7 @@ pub fn triage(case: &Case, title: &str, proposed: &ProposedTriage) -> CheckedTri
     } else {
         said
     };
+    let title = without_service(&title, case.service.as_deref());
     if let Some(service) = &case.service {
         log.note("R5", "service", proposed.service.trim(), service);
     } else {
@@ -81,4 +82,47 @@ pub fn triage(case: &Case, title: &str, proposed: &ProposedTriage) -> CheckedTri
         recall_query: text::clean_line(&proposed.recall_query, text::PARAGRAPH),
         corrections: log.into_corrections(),
     })
+}
+/// The headline names the service before the title: a title that begins with it says it twice.
+fn without_service(title: &str, service: Option<&str>) -> String {
+    let rest = service.and_then(|service| {
+        let head = title.get(..service.len())?;
+        let tail = title.get(service.len()..)?;
+        let separated = tail.starts_with(|c: char| c.is_whitespace() || matches!(c, ':' | '：'));
+        (head.eq_ignore_ascii_case(service) && separated).then(|| {
+            tail.trim_start_matches(|c: char| {
+                c.is_whitespace() || matches!(c, ':' | '：' | '-' | '–' | '·')
+            })
+        })
+    });
+    rest.filter(|rest| !rest.is_empty())
+        .unwrap_or(title)
+        .to_owned()
+}
+
+#[cfg(test)]
+mod service_tests {
+    use super::*;
+
+    #[test]
+    fn a_title_does_not_say_the_service_twice() {
+        for (title, service, expected) in [
+            (
+                "payments-api intermittent 503s",
+                Some("payments-api"),
+                "intermittent 503s",
+            ),
+            ("Payments-API: slow", Some("payments-api"), "slow"),
+            ("payments-api", Some("payments-api"), "payments-api"),
+            (
+                "payments-api-worker is slow",
+                Some("payments-api"),
+                "payments-api-worker is slow",
+            ),
+            ("支付服务：超时", Some("支付服务"), "超时"),
+            ("503s", None, "503s"),
+        ] {
+            assert_eq!(without_service(title, service), expected, "{title}");
+        }
+    }
 }
