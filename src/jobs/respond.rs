@@ -238,7 +238,7 @@ impl Responder {
             Ok(found) => {
                 let recalled: Vec<Recalled> = grade::grade(
                     found.candidates,
-                    &read.query.prepare(),
+                    &read.query.prepare_in(&found.statistics),
                     read.case.service.as_deref(),
                     &read.case.registry,
                     read.case.incident,

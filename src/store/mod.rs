@@ -160,6 +160,9 @@ impl Store {
             .await?;
         MIGRATIONS.run(&writer).await?;
         migrate_queue(&writer).await?;
+        let mut renewal = writer.begin_with("BEGIN IMMEDIATE").await?;
+        words::renew(&mut renewal).await?;
+        renewal.commit().await?;
 
         let reader = if in_memory {
             // A database in memory belongs to its one connection.

@@ -1,10 +1,10 @@
 //! The words of an incident, as the full-text index holds them.
 //!
-//! Wanted: recall and index speak of the same tokens ([`crate::incident::words::tokens`]), and the
+//! Wanted: recall and index speak of the same tokens ([`crate::incident::words::terms`]), and the
 //! index changes in the transaction that changes the record.
 
 use super::StoreError;
-use crate::incident::words::tokens;
+use crate::incident::words::terms;
 use crate::incident::{IncidentId, PastIncident};
 use sqlx::SqliteConnection;
 
@@ -60,6 +60,43 @@ pub(super) async fn index_record(
     Ok(())
 }
 
+/// The making of tokens: raised whenever [`terms`] or the columns give others than before.
+const VERSION: i64 = 2;
+
+/// Indexes every incident again where the index holds tokens of an older making.
+pub(super) async fn renew(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let version: i64 = sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM words_version")
+        .fetch_one(&mut *connection)
+        .await?;
+    if version == VERSION {
+        return Ok(());
+    }
+    sqlx::query("INSERT INTO incident_words (incident_words) VALUES ('delete-all')")
+        .execute(&mut *connection)
+        .await?;
+    let mut last = 0;
+    loop {
+        let rows: Vec<(i64, String, String)> = sqlx::query_as(
+            "SELECT id, guild, record FROM past_incident WHERE id > $1 ORDER BY id LIMIT 500",
+        )
+        .bind(last)
+        .fetch_all(&mut *connection)
+        .await?;
+        if rows.is_empty() {
+            break;
+        }
+        for (row, guild, record) in rows {
+            index_record(connection, &guild, row, &serde_json::from_str(&record)?).await?;
+            last = row;
+        }
+    }
+    sqlx::query("UPDATE words_version SET version = $1")
+        .bind(VERSION)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// Removes an incident's words.
 pub(super) async fn remove(
     connection: &mut SqliteConnection,
@@ -84,7 +121,7 @@ fn field<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     for text in texts {
         let text = beginning(text, BYTES_A_FIELD - bytes);
         bytes += text.len();
-        for token in tokens(text) {
+        for token in terms(text) {
             if count == TOKENS_A_FIELD {
                 return out;
             }
@@ -116,7 +153,7 @@ mod tests {
         for (texts, expected) in [
             (
                 vec!["HikariPool-1 timed out"],
-                "hikaripool hikari pool 1 timed out",
+                "hikaripool hikari pool 1 tim out",
             ),
             (vec!["数据库", "max_pool"], "数据 据库 max_pool max pool"),
             (vec![], ""),
