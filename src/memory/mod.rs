@@ -8,6 +8,7 @@
 //! decided in [`crate::incident`] and the pure stages; here candidates are found.
 
 pub mod format;
+mod postgres;
 mod sqlite;
 
 pub use sqlite::{Found, MemoryError, Query, Sqlite};
