@@ -286,16 +286,15 @@ impl Mirror {
             }
         }
         if !same.is_empty() {
-            self.store.told_hindsight(&self.home, &same).await?;
+            self.store.told_hindsight(&self.home, guild, &same).await?;
         }
         if changed.is_empty() {
             return Ok(());
         }
-        let announced: Vec<_> = changed
-            .iter()
-            .map(|(record, ..)| (guild, record.past.id))
-            .collect();
-        self.store.telling_hindsight(&self.home, &announced).await?;
+        let announced: Vec<_> = changed.iter().map(|(record, ..)| record.past.id).collect();
+        self.store
+            .telling_hindsight(&self.home, guild, &announced)
+            .await?;
         let documents: Vec<Document> = changed
             .iter()
             .map(|(_, document, _)| document.clone())
@@ -325,7 +324,9 @@ impl Mirror {
                     .into_iter()
                     .map(|(record, ..)| not_kept(record, "failing", now))
                     .collect();
-                self.store.told_hindsight(&self.home, &failed).await?;
+                self.store
+                    .told_hindsight(&self.home, guild, &failed)
+                    .await?;
                 return Err(error.into());
             }
         };
@@ -345,7 +346,10 @@ impl Mirror {
                 not_kept(record, trouble, now)
             })
             .collect();
-        Ok(self.store.told_hindsight(&self.home, &results).await?)
+        Ok(self
+            .store
+            .told_hindsight(&self.home, guild, &results)
+            .await?)
     }
 
     /// One by one. Where the server is not there at all, that is all there is to say.
@@ -407,7 +411,6 @@ fn not_kept(record: DueRecord, problem: &'static str, now: Timestamp) -> ToldRec
         ),
     };
     ToldRecord {
-        guild: record.guild,
         id: record.past.id,
         kept: String::new(),
         told_to: None,
@@ -425,7 +428,6 @@ fn told(record: &DueRecord, fingerprint: String, now: Timestamp) -> ToldRecord {
         .checked_sub(SignedDuration::from_millis(1))
         .unwrap_or(record.updated_at);
     ToldRecord {
-        guild: record.guild.clone(),
         id: record.past.id,
         kept: fingerprint,
         told_to: Some(if young { before } else { record.updated_at }),

@@ -7,7 +7,9 @@
 //!
 //! And what the server gives back is only shown where we may show it ([`Store::known_here`]).
 
-use super::{Store, StoreError, incident_id, millis};
+use super::{Store, StoreError, incident_id, millis, timestamp};
+use crate::database::past::past_columns;
+use crate::database::{Row, Sql, past, query, query_as, query_scalar};
 use crate::incident::{IncidentId, PastIncident};
 use jiff::Timestamp;
 
@@ -35,8 +37,6 @@ pub struct DueRecord {
 /// What came of telling the server of one incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToldRecord {
-    /// The guild.
-    pub guild: String,
     /// The incident.
     pub id: IncidentId,
     /// Fingerprint of what is kept there now; empty where nothing is.
@@ -75,6 +75,40 @@ pub struct HindsightCounts {
     pub to_forget: u64,
 }
 
+/// Incidents with these numbers, and whether they may be recalled from `$2` on behalf of `$3`.
+macro_rules! known {
+    ($among:literal) => {
+        concat!(
+            "SELECT ",
+            past_columns!(),
+            ", CAST(CASE WHEN (private = 0 OR ($2 <> '' AND (channel = $2 OR thread = $2))) AND number <> $3 \
+             AND status NOT IN ('investigating', 'fixing', 'mitigated') THEN 1 ELSE 0 END AS BIGINT) AS recallable \
+             FROM incident WHERE guild = $1 AND number ",
+            $among
+        )
+    };
+}
+
+const KNOWN: Sql = Sql {
+    sqlite: known!("IN (SELECT value FROM json_each($4))"),
+    postgres: known!("= ANY($4)"),
+};
+
+/// Of these numbers, those of which a server was told at any time.
+macro_rules! told {
+    ($among:literal) => {
+        concat!(
+            "SELECT DISTINCT number FROM hindsight_document WHERE guild = $1 AND number ",
+            $among
+        )
+    };
+}
+
+const TOLD: Sql = Sql {
+    sqlite: told!("IN (SELECT value FROM json_each($2))"),
+    postgres: told!("= ANY($2)"),
+};
+
 impl Store {
     /// Incidents that the server has not been told as they are now, the last changed first. With
     /// `since`, only those that changed from then on, which costs next to nothing. What is kept
@@ -91,47 +125,51 @@ impl Store {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueRecord>, StoreError> {
-        type Row = (
-            String,
-            String,
-            i64,
-            String,
-            Option<String>,
-            i64,
-            Option<String>,
-            Option<i64>,
-        );
-        let rows: Vec<Row> = sqlx::query_as(
-            "SELECT p.guild, p.record, p.private, p.channel, p.thread, p.updated_at, d.fingerprint, d.failures \
-             FROM past_incident p LEFT JOIN hindsight_document d \
-             ON d.home = $1 AND d.guild = p.guild AND d.number = p.number \
-             WHERE p.updated_at >= $2 AND p.status NOT IN ('investigating', 'fixing', 'mitigated') \
-             AND (d.number IS NULL OR (d.source_at <> p.updated_at \
-             AND (d.next_at <= $3 OR (d.fingerprint <> '' AND p.updated_at > d.source_at + 1)))) \
-             ORDER BY p.updated_at DESC LIMIT $4",
-        )
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(concat!(
+            "SELECT ",
+            past_columns!(),
+            ", incident.guild, incident.private, incident.channel, incident.thread, incident.updated_at, \
+             d.fingerprint, d.failures FROM incident LEFT JOIN hindsight_document d \
+             ON d.home = $1 AND d.guild = incident.guild AND d.number = incident.number \
+             WHERE incident.updated_at >= $2 AND incident.status NOT IN ('investigating', 'fixing', 'mitigated') \
+             AND (d.number IS NULL OR (d.source_at <> incident.updated_at \
+             AND (d.next_at <= $3 OR (d.fingerprint <> '' AND incident.updated_at > d.source_at + 1)))) \
+             ORDER BY incident.updated_at DESC LIMIT $4"
+        ))
         .bind(home)
         .bind(since.map_or(i64::MIN, millis))
         .bind(millis(now))
         .bind(i64::from(limit))
-        .fetch_all(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        rows.into_iter()
-            .map(
-                |(guild, record, private, channel, thread, updated_at, kept, failures)| {
-                    Ok(DueRecord {
-                        guild,
-                        past: serde_json::from_str(&record)?,
-                        private: private != 0,
-                        channel,
-                        thread,
-                        updated_at: super::timestamp(updated_at)?,
-                        kept: kept.unwrap_or_default(),
-                        failures: u32::try_from(failures.unwrap_or(0)).unwrap_or(0),
-                    })
-                },
-            )
-            .collect()
+        let mut guilds: Vec<(String, Vec<Row>)> = Vec::new();
+        for row in rows {
+            let guild: String = row.try_get("guild")?;
+            match guilds.iter_mut().find(|(known, _)| *known == guild) {
+                Some((_, rows)) => rows.push(row),
+                None => guilds.push((guild, vec![row])),
+            }
+        }
+        let mut due = Vec::new();
+        for (guild, rows) in guilds {
+            for (past, row) in past::read(&mut connection, &guild, rows).await? {
+                let failures: Option<i64> = row.try_get("failures")?;
+                due.push(DueRecord {
+                    guild: guild.clone(),
+                    past,
+                    private: row.try_get::<i64>("private")? != 0,
+                    channel: row.try_get("channel")?,
+                    thread: row.try_get("thread")?,
+                    updated_at: timestamp(row.try_get("updated_at")?)?,
+                    kept: row
+                        .try_get::<Option<String>>("fingerprint")?
+                        .unwrap_or_default(),
+                    failures: u32::try_from(failures.unwrap_or(0)).unwrap_or(0),
+                });
+            }
+        }
+        Ok(due)
     }
 
     /// Incidents that are gone here, which the server may still have.
@@ -145,7 +183,7 @@ impl Store {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<(String, IncidentId)>, StoreError> {
-        let rows: Vec<(String, i64)> = sqlx::query_as(
+        let rows: Vec<(String, i64)> = query_as(
             "SELECT d.guild, d.number FROM hindsight_document d LEFT JOIN incident i \
              ON i.guild = d.guild AND i.number = d.number \
              WHERE d.home = $1 AND d.forgotten = 0 AND i.number IS NULL AND d.next_at <= $2 LIMIT $3",
@@ -168,11 +206,12 @@ impl Store {
     pub async fn telling_hindsight(
         &self,
         home: &str,
-        all: &[(&str, IncidentId)],
+        guild: &str,
+        ids: &[IncidentId],
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
-        for (guild, id) in all {
-            sqlx::query(
+        let mut tx = self.write(guild).await?;
+        for id in ids {
+            query(
                 "INSERT INTO hindsight_document \
                  (home, guild, number, fingerprint, source_at, forgotten, failures, next_at, problem) \
                  VALUES ($1, $2, $3, '', -1, 0, 0, 0, '') \
@@ -192,15 +231,20 @@ impl Store {
     /// # Errors
     ///
     /// Those of the database: they are told again then.
-    pub async fn told_hindsight(&self, home: &str, all: &[ToldRecord]) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+    pub async fn told_hindsight(
+        &self,
+        home: &str,
+        guild: &str,
+        all: &[ToldRecord],
+    ) -> Result<(), StoreError> {
+        let mut tx = self.write(guild).await?;
         for told in all {
-            sqlx::query(
+            query(
                 "UPDATE hindsight_document SET fingerprint = $4, source_at = $5, failures = $6, next_at = $7, problem = $8 \
                  WHERE home = $1 AND guild = $2 AND number = $3",
             )
             .bind(home)
-            .bind(&told.guild)
+            .bind(guild)
             .bind(i64::from(told.id.number()))
             .bind(&told.kept)
             .bind(told.told_to.map_or(-1, millis))
@@ -225,7 +269,7 @@ impl Store {
         id: IncidentId,
         again_at: Option<Timestamp>,
     ) -> Result<(), StoreError> {
-        sqlx::query(
+        query(
             "UPDATE hindsight_document SET forgotten = $4, next_at = $5, fingerprint = '', source_at = -1, problem = '' \
              WHERE home = $1 AND guild = $2 AND number = $3",
         )
@@ -245,7 +289,7 @@ impl Store {
     ///
     /// Those of the database.
     pub async fn hindsight_lost(&self, home: &str, guild: &str) -> Result<u64, StoreError> {
-        let changed = sqlx::query(
+        let changed = query(
             "UPDATE hindsight_document SET fingerprint = '', source_at = -1, next_at = 0 \
              WHERE home = $1 AND guild = $2 AND fingerprint <> '' AND forgotten = 0",
         )
@@ -262,7 +306,7 @@ impl Store {
     ///
     /// Those of the database.
     pub async fn hindsight_counts(&self, home: &str) -> Result<HindsightCounts, StoreError> {
-        let (ended, kept, empty, refused): (i64, i64, i64, i64) = sqlx::query_as(
+        let (ended, kept, empty, refused): (i64, i64, i64, i64) = query_as(
             "SELECT count(*), count(CASE WHEN d.fingerprint <> '' THEN 1 END), \
              count(CASE WHEN d.problem = 'empty' THEN 1 END), count(CASE WHEN d.problem = 'refused' THEN 1 END) \
              FROM incident i LEFT JOIN hindsight_document d \
@@ -272,7 +316,7 @@ impl Store {
         .bind(home)
         .fetch_one(&self.reader)
         .await?;
-        let to_forget: i64 = sqlx::query_scalar(
+        let to_forget: i64 = query_scalar(
             "SELECT count(*) FROM hindsight_document d LEFT JOIN incident i \
              ON i.guild = d.guild AND i.number = d.number \
              WHERE d.home = $1 AND d.forgotten = 0 AND i.number IS NULL",
@@ -304,37 +348,30 @@ impl Store {
         ids: &[IncidentId],
     ) -> Result<Vec<KnownHere>, StoreError> {
         let numbers: Vec<i64> = ids.iter().map(|id| i64::from(id.number())).collect();
-        let numbers = serde_json::to_string(&numbers)?;
-        let own = own.map_or(0, |id| i64::from(id.number()));
-        let rows: Vec<(i64, Option<String>)> = sqlx::query_as(
-            "SELECT number, CASE WHEN (private = 0 OR ($2 <> '' AND (channel = $2 OR thread = $2))) AND number <> $3 \
-             AND status NOT IN ('investigating', 'fixing', 'mitigated') THEN record END \
-             FROM past_incident WHERE guild = $1 AND number IN (SELECT value FROM json_each($4))",
-        )
-        .bind(guild)
-        .bind(channel)
-        .bind(own)
-        .bind(&numbers)
-        .fetch_all(&self.reader)
-        .await?;
-        let forgotten: Vec<i64> = sqlx::query_scalar(
-            "SELECT DISTINCT number FROM hindsight_document \
-             WHERE guild = $1 AND number IN (SELECT value FROM json_each($2))",
-        )
-        .bind(guild)
-        .bind(&numbers)
-        .fetch_all(&self.reader)
-        .await?;
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(KNOWN)
+            .bind(guild)
+            .bind(channel)
+            .bind(own.map_or(0, |id| i64::from(id.number())))
+            .bind(numbers.clone())
+            .fetch_all(&mut connection)
+            .await?;
+        let told: Vec<i64> = query_scalar(TOLD)
+            .bind(guild)
+            .bind(numbers)
+            .fetch_all(&mut connection)
+            .await?;
         let mut known = Vec::new();
         let mut seen = Vec::new();
-        for (number, record) in rows {
-            seen.push(number);
-            known.push(match record {
-                Some(record) => KnownHere::Record(Box::new(serde_json::from_str(&record)?)),
-                None => KnownHere::Hidden(incident_id(number)?),
+        for (record, row) in past::read(&mut connection, guild, rows).await? {
+            seen.push(i64::from(record.id.number()));
+            known.push(if row.try_get::<i64>("recallable")? != 0 {
+                KnownHere::Record(Box::new(record))
+            } else {
+                KnownHere::Hidden(record.id)
             });
         }
-        for number in forgotten {
+        for number in told {
             if !seen.contains(&number) {
                 known.push(KnownHere::Hidden(incident_id(number)?));
             }
@@ -355,7 +392,7 @@ impl Store {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<bool, StoreError> {
-        let changed = sqlx::query(
+        let changed = query(
             "INSERT INTO hindsight_lease (home, holder, until) VALUES ($1, $2, $4) \
              ON CONFLICT (home) DO UPDATE SET holder = excluded.holder, until = excluded.until \
              WHERE hindsight_lease.holder = excluded.holder OR hindsight_lease.until < $3",
@@ -375,7 +412,7 @@ impl Store {
     ///
     /// Those of the database: it runs out then.
     pub async fn release_hindsight(&self, home: &str, holder: &str) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM hindsight_lease WHERE home = $1 AND holder = $2")
+        query("DELETE FROM hindsight_lease WHERE home = $1 AND holder = $2")
             .bind(home)
             .bind(holder)
             .execute(&self.writer)

@@ -659,7 +659,7 @@ async fn one_process_tells_a_server_at_a_time_and_a_dead_one_is_followed() {
     assert_eq!(double.documents(BANK), []);
     // It died while it told: noted before it was sent, so nothing is lost.
     desk.store
-        .telling_hindsight(&desk.home, &[(GUILD, id(1))])
+        .telling_hindsight(&desk.home, GUILD, &[id(1)])
         .await
         .expect("noted");
     let ran_out = until + SignedDuration::from_secs(1);
