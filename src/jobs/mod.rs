@@ -7,6 +7,7 @@ pub mod commands;
 pub mod duty;
 pub mod intake;
 pub mod limits;
+pub mod outcomes;
 pub mod pause;
 pub mod queue;
 pub mod remember;

@@ -196,6 +196,7 @@ impl Responder {
             failure_class: triage.failure_class,
             impact: triage.impact.clone(),
             since: triage.since.clone(),
+            ledger: Default::default(),
             report: reported.report,
         };
         let mut read = Read {
@@ -384,6 +385,7 @@ impl Responder {
                         severity_by_person: read.case.severity.is_some(),
                         memory: &read.case.memory,
                         attempts: &read.case.attempts,
+                        patterns: &read.case.ledger.patterns,
                         failure_class: read.case.failure_class,
                         locale: read.case.locale,
                         now: read.case.now,

@@ -11,6 +11,7 @@ mod limits;
 mod memory;
 pub mod model;
 mod opened;
+mod outcomes;
 mod reports;
 mod talk;
 
