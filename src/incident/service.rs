@@ -264,7 +264,15 @@ pub fn environment_in(text: &str) -> Option<&'static str> {
         .split(|c: char| !(c.is_alphanumeric() || c == '-'))
         .filter(|word| !word.is_empty())
         .collect();
-    let leads = ["in", "on", "at", "env", "environment", "affects", "affecting"];
+    let leads = [
+        "in",
+        "on",
+        "at",
+        "env",
+        "environment",
+        "affects",
+        "affecting",
+    ];
     let english = words.windows(2).filter_map(|pair| match pair {
         [lead, name] if leads.contains(lead) => SAID_ENVIRONMENTS
             .iter()
@@ -413,7 +421,10 @@ mod tests {
     #[test]
     fn the_environment_that_a_report_is_about() {
         for (text, expected) in [
-            ("payments-api answers 503s in prod since 02:41", Some("prod")),
+            (
+                "payments-api answers 503s in prod since 02:41",
+                Some("prod"),
+            ),
             ("In production: 503s", Some("prod")),
             ("environment: staging", Some("staging")),
             ("503s on staging, fine in prod", None),

@@ -577,13 +577,24 @@ async fn memory_duplicate(duty: &Duty, who: &Person, place: &Place, options: &Op
     }
     let (scope, _) = duty.scope(place).await?;
     let id = id_option(options)?.ok_or(Trouble::UnknownIncident)?;
-    let of = match options.text("of").map(str::trim).filter(|of| !of.is_empty()) {
+    let of = match options
+        .text("of")
+        .map(str::trim)
+        .filter(|of| !of.is_empty())
+    {
         Some(of) => Some(IncidentId::parse(of).ok_or(Trouble::UnknownIncident)?),
         None => None,
     };
     let linked = duty
         .store
-        .link(&scope, id, Link::DuplicateOf, of, &who.name, Timestamp::now())
+        .link(
+            &scope,
+            id,
+            Link::DuplicateOf,
+            of,
+            &who.name,
+            Timestamp::now(),
+        )
         .await;
     match linked {
         Ok(Some(of)) => Ok(present::private(&say::is_duplicate(who.locale, id, of))),

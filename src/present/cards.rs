@@ -274,7 +274,10 @@ pub(super) fn verdict_lines(
         ));
     }
     for pattern in view.patterns.iter().take(room.notes.min(2)) {
-        lines.push(format!("🔁 {}", super::outcomes::pattern_line(pattern, ink)));
+        lines.push(format!(
+            "🔁 {}",
+            super::outcomes::pattern_line(pattern, ink)
+        ));
     }
     let summary = ink.text(&analysis.summary, room.summary);
     if !summary.is_empty() {

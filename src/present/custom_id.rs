@@ -390,9 +390,18 @@ mod tests {
                         17 => Action::AnalyzeModal,
                         18 => Action::TakeBack { incident },
                         19 => Action::Reopen { incident },
-                        20 => Action::AttemptHeld { incident, attempt: analysis },
-                        21 => Action::SameAs { incident, question: analysis },
-                        22 => Action::DifferentFrom { incident, question: analysis },
+                        20 => Action::AttemptHeld {
+                            incident,
+                            attempt: analysis,
+                        },
+                        21 => Action::SameAs {
+                            incident,
+                            question: analysis,
+                        },
+                        22 => Action::DifferentFrom {
+                            incident,
+                            question: analysis,
+                        },
                         _ => Action::OpenMemory,
                     })
                 },

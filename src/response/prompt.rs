@@ -23,8 +23,8 @@
 
 use crate::incident::words::{fold, is_cjk};
 use crate::incident::{
-    FailureClass, FixAttempt, LearnedPattern, Locale, Memory, Outcome, Recalled, Registry, Report, Severity,
-    Standing, Status, volatile,
+    FailureClass, FixAttempt, LearnedPattern, Locale, Memory, Outcome, Recalled, Registry, Report,
+    Severity, Standing, Status, volatile,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -1043,11 +1043,7 @@ impl Draft {
     fn patterns(&mut self, patterns: &[LearnedPattern]) {
         let mut left = (self.data_tokens / 8).min(self.left());
         for pattern in patterns {
-            let on: Vec<String> = pattern
-                .incidents
-                .iter()
-                .map(|id| id.to_string())
-                .collect();
+            let on: Vec<String> = pattern.incidents.iter().map(|id| id.to_string()).collect();
             let (words, _) = volatile::replace(&pattern.words, |_| false);
             let body = format!(
                 "same {}: {}\nindependent times: {}\nrests on: {}",

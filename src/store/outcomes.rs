@@ -6,11 +6,12 @@ use super::{
     Scope, Store, StoreError, incident_id, millis, must_see, optional_storable, storable,
     timestamp, visible,
 };
+use crate::database::past::{self, past_columns};
+use crate::database::{Connection, query, query_as, query_scalar};
 use crate::incident::sameness::PeopleSaid;
 use crate::incident::{IncidentId, PastIncident, PatternId, Shared, Status};
 use jiff::Timestamp;
 use serde_json::json;
-use sqlx::SqliteConnection;
 
 /// How far a chain of duplicates or parents is followed; longer ones are refused.
 const LONGEST_CHAIN: usize = 64;
@@ -100,10 +101,10 @@ impl Store {
         other_words: &str,
         at: Timestamp,
     ) -> Result<Option<LikenessQuestion>, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         must_see(&mut tx, scope, other).await?;
-        let known: Option<i64> = sqlx::query_scalar(
+        let known: Option<i64> = query_scalar(
             "SELECT 1 FROM likeness WHERE guild = $1 AND kind = $4 AND \
              ((number = $2 AND other = $3) OR (number = $3 AND other = $2)) LIMIT 1",
         )
@@ -116,14 +117,14 @@ impl Store {
         if known.is_some() {
             return Ok(None);
         }
-        let seq: i64 = sqlx::query_scalar(
+        let seq: i64 = query_scalar(
             "SELECT coalesce(max(seq), 0) + 1 FROM likeness WHERE guild = $1 AND number = $2",
         )
         .bind(&scope.guild)
         .bind(i64::from(id.number()))
         .fetch_one(&mut *tx)
         .await?;
-        sqlx::query(
+        query(
             "INSERT INTO likeness (guild, number, seq, other, kind, words, other_words, at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
@@ -175,10 +176,10 @@ impl Store {
         by: &str,
         at: Timestamp,
     ) -> Result<LikenessQuestion, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         let verdict = same.map(|same| if same { "same" } else { "different" });
-        let changed = sqlx::query(
+        let changed = query(
             "UPDATE likeness SET verdict = $4, by_whom = $5, at = $6 \
              WHERE guild = $1 AND number = $2 AND seq = $3",
         )
@@ -218,7 +219,7 @@ impl Store {
     ///
     /// Those of the database.
     pub async fn people_said(&self, scope: &Scope) -> Result<PeopleSaid, StoreError> {
-        let rows: Vec<(String, String, String)> = sqlx::query_as(concat!(
+        let rows: Vec<(String, String, String)> = query_as(concat!(
             "SELECT words, other_words, verdict FROM likeness WHERE guild = $1 AND verdict IS NOT NULL \
              AND number IN (SELECT number FROM incident WHERE ",
             visible!(),
@@ -252,7 +253,7 @@ impl Store {
         if patterns.is_empty() {
             return Ok(Vec::new());
         }
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let mut known = known_patterns(&mut tx, guild).await?;
         let mut numbers = Vec::with_capacity(patterns.len());
         for (shared, incidents) in patterns {
@@ -271,7 +272,7 @@ impl Store {
                 Some((_, std::cmp::Reverse(number))) => number,
                 None => {
                     let next = next_number(&mut tx, &format!("{guild}/patterns")).await?;
-                    sqlx::query("INSERT INTO pattern (guild, number, shared) VALUES ($1, $2, $3)")
+                    query("INSERT INTO pattern (guild, number, shared) VALUES ($1, $2, $3)")
                         .bind(guild)
                         .bind(next)
                         .bind(shared.word())
@@ -281,7 +282,7 @@ impl Store {
                 }
             };
             for id in incidents {
-                sqlx::query(
+                query(
                     "INSERT INTO pattern_incident (guild, pattern, number) VALUES ($1, $2, $3) \
                      ON CONFLICT (guild, pattern, number) DO NOTHING",
                 )
@@ -317,17 +318,19 @@ impl Store {
     ) -> Result<(Shared, Vec<PastIncident>), StoreError> {
         let mut connection = self.reader.acquire().await?;
         let shared: Option<String> =
-            sqlx::query_scalar("SELECT shared FROM pattern WHERE guild = $1 AND number = $2")
+            query_scalar("SELECT shared FROM pattern WHERE guild = $1 AND number = $2")
                 .bind(&scope.guild)
                 .bind(i64::from(id.0))
-                .fetch_optional(&mut *connection)
+                .fetch_optional(&mut connection)
                 .await?;
         let shared = shared
             .as_deref()
             .and_then(Shared::parse)
             .ok_or(StoreError::NotFound)?;
-        let rows: Vec<String> = sqlx::query_scalar(concat!(
-            "SELECT record FROM past_incident WHERE ",
+        let rows = query(concat!(
+            "SELECT ",
+            past_columns!(),
+            " FROM incident WHERE ",
             visible!(),
             " AND status NOT IN ('investigating', 'fixing', 'mitigated') AND number IN \
              (SELECT number FROM pattern_incident WHERE guild = $1 AND pattern = $3) ORDER BY number"
@@ -335,15 +338,16 @@ impl Store {
         .bind(&scope.guild)
         .bind(&scope.channel)
         .bind(i64::from(id.0))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
-        if rows.is_empty() {
+        let records: Vec<PastIncident> = past::read(&mut connection, &scope.guild, rows)
+            .await?
+            .into_iter()
+            .map(|(past, _)| past)
+            .collect();
+        if records.is_empty() {
             return Err(StoreError::NotFound);
         }
-        let records = rows
-            .iter()
-            .map(|record| Ok(serde_json::from_str(record)?))
-            .collect::<Result<Vec<PastIncident>, StoreError>>()?;
         Ok((shared, records))
     }
 
@@ -360,23 +364,28 @@ impl Store {
         since: Timestamp,
         besides: IncidentId,
     ) -> Result<Vec<(PastIncident, Status)>, StoreError> {
-        let rows: Vec<(String, String, Option<i64>)> = sqlx::query_as(
-            "SELECT p.record, i.status, coalesce(i.started_at, i.detected_at, i.reported_at) \
-             FROM incident i JOIN past_incident p ON p.id = i.id \
-             WHERE i.guild = $1 AND i.number <> $2 \
-             AND coalesce(i.started_at, i.detected_at, i.reported_at) > $3 \
-             ORDER BY i.number DESC LIMIT $4",
-        )
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(concat!(
+            "SELECT ",
+            past_columns!(),
+            ", status, coalesce(incident.started_at, detected_at, reported_at) AS began \
+             FROM incident WHERE guild = $1 AND number <> $2 \
+             AND coalesce(incident.started_at, detected_at, reported_at) > $3 \
+             ORDER BY number DESC LIMIT $4"
+        ))
         .bind(guild)
         .bind(i64::from(besides.number()))
         .bind(millis(since))
         .bind(MOST_BEGUN)
-        .fetch_all(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        rows.into_iter()
-            .map(|(record, status, began)| {
-                let mut past: PastIncident = serde_json::from_str(&record)?;
+        past::read(&mut connection, guild, rows)
+            .await?
+            .into_iter()
+            .map(|(mut past, row)| {
+                let began: Option<i64> = row.try_get("began")?;
                 past.started_at = began.map(timestamp).transpose()?;
+                let status: String = row.try_get("status")?;
                 let status = Status::parse(&status)
                     .ok_or_else(|| StoreError::Corrupt(Some("an unknown status".into())))?;
                 Ok((past, status))
@@ -400,7 +409,7 @@ impl Store {
         by: &str,
         at: Timestamp,
     ) -> Result<Option<IncidentId>, LinkError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         let guild = scope.guild.as_str();
         let target = match to {
@@ -436,7 +445,7 @@ impl Store {
             }
             Link::Parent => "UPDATE incident SET parent = $3 WHERE guild = $1 AND number = $2",
         };
-        sqlx::query(column)
+        query(column)
             .bind(guild)
             .bind(i64::from(id.number()))
             .bind(target.map(|id| i64::from(id.number())))
@@ -455,17 +464,16 @@ impl Store {
 }
 
 async fn links_of(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<(Option<IncidentId>, Option<IncidentId>), StoreError> {
-    let row: Option<(Option<i64>, Option<i64>)> = sqlx::query_as(
-        "SELECT duplicate_of, parent FROM incident WHERE guild = $1 AND number = $2",
-    )
-    .bind(guild)
-    .bind(i64::from(id.number()))
-    .fetch_optional(connection)
-    .await?;
+    let row: Option<(Option<i64>, Option<i64>)> =
+        query_as("SELECT duplicate_of, parent FROM incident WHERE guild = $1 AND number = $2")
+            .bind(guild)
+            .bind(i64::from(id.number()))
+            .fetch_optional(connection)
+            .await?;
     let (duplicate_of, parent) = row.unwrap_or_default();
     Ok((
         duplicate_of.map(incident_id).transpose()?,
@@ -475,7 +483,7 @@ async fn links_of(
 
 /// Everything above an incident, by either link.
 async fn chain(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     from: IncidentId,
 ) -> Result<Vec<IncidentId>, StoreError> {
@@ -500,7 +508,7 @@ async fn chain(
 
 /// The first occurrence behind a duplicate.
 async fn first_of(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     mut id: IncidentId,
 ) -> Result<IncidentId, StoreError> {
@@ -514,10 +522,10 @@ async fn first_of(
 }
 
 async fn known_patterns(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
 ) -> Result<Vec<(u32, Shared, Vec<IncidentId>)>, StoreError> {
-    let rows: Vec<(i64, String, i64)> = sqlx::query_as(
+    let rows: Vec<(i64, String, i64)> = query_as(
         "SELECT p.number, p.shared, i.number FROM pattern p \
          JOIN pattern_incident i ON i.guild = p.guild AND i.pattern = p.number \
          WHERE p.guild = $1 ORDER BY p.number, i.number",
@@ -541,7 +549,7 @@ async fn known_patterns(
 }
 
 async fn questions(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<Vec<LikenessQuestion>, StoreError> {
@@ -555,7 +563,7 @@ async fn questions(
         Option<String>,
         i64,
     );
-    let rows: Vec<Columns> = sqlx::query_as(
+    let rows: Vec<Columns> = query_as(
         "SELECT seq, other, kind, words, other_words, verdict, by_whom, at FROM likeness \
          WHERE guild = $1 AND number = $2 ORDER BY seq",
     )

@@ -531,4 +531,139 @@ mod tests {
         ];
         assert_eq!(groups(&incidents).len(), 1);
     }
+
+    /// The first incident ends at 03:00 of the first of May; the next begins so much later.
+    #[test]
+    fn r11_a_day_and_a_week_to_the_second() {
+        let first = incident(
+            1,
+            "2026-05-01T02:00:00Z",
+            "2026-05-01T03:00:00Z",
+            Outcome::Held,
+        );
+        for (later, episodes, outcome, back) in [
+            // Begins before the first ended: they overlap.
+            ("2026-05-01T02:59:59Z", 1, Outcome::Held, None),
+            ("2026-05-01T03:00:00Z", 1, Outcome::Held, Some(0)),
+            ("2026-05-02T02:59:59Z", 1, Outcome::Held, Some(0)),
+            // A day to the second is still the same episode.
+            ("2026-05-02T03:00:00Z", 1, Outcome::Held, Some(1)),
+            ("2026-05-02T03:00:01Z", 2, Outcome::CameBack, Some(1)),
+            ("2026-05-04T03:00:00Z", 2, Outcome::CameBack, Some(3)),
+            // A week to the second is still a return.
+            ("2026-05-08T03:00:00Z", 2, Outcome::CameBack, Some(7)),
+            ("2026-05-08T03:00:01Z", 2, Outcome::Held, None),
+            ("2026-11-08T03:00:00Z", 2, Outcome::Held, None),
+        ] {
+            let second = incident(2, later, "2026-12-01T00:00:00Z", Outcome::Held);
+            let found = groups(&[first.clone(), second.clone()]);
+            assert_eq!(found.len(), episodes, "{later}");
+            assert_eq!(
+                found.first().map(|(_, outcome)| *outcome),
+                Some(outcome),
+                "{later}"
+            );
+            let people = PeopleSaid::default();
+            assert_eq!(
+                returned(&people, &second, std::iter::once(&first)).map(|(_, days)| days),
+                back,
+                "{later}"
+            );
+        }
+    }
+
+    #[test]
+    fn r11_duplicates_parents_and_chains() {
+        let base = |number: u32, month: u32| {
+            incident(
+                number,
+                &format!("2026-{month:02}-01T02:00:00Z"),
+                &format!("2026-{month:02}-01T03:00:00Z"),
+                Outcome::Held,
+            )
+        };
+        // (number, duplicate of, parent) of four incidents, months apart.
+        type Links = [(Option<u32>, Option<u32>); 4];
+        let tables: [(Links, usize); 8] = [
+            ([(None, None); 4], 4),
+            (
+                [(None, None), (Some(1), None), (None, None), (None, None)],
+                3,
+            ),
+            // A duplicate of a duplicate is one component.
+            (
+                [(None, None), (Some(1), None), (Some(2), None), (None, None)],
+                2,
+            ),
+            // Two of one that was not recalled.
+            (
+                [(Some(9), None), (Some(9), None), (None, None), (None, None)],
+                3,
+            ),
+            (
+                [
+                    (None, Some(9)),
+                    (None, Some(9)),
+                    (None, Some(9)),
+                    (None, None),
+                ],
+                2,
+            ),
+            (
+                [
+                    (None, None),
+                    (None, Some(1)),
+                    (None, Some(1)),
+                    (Some(3), None),
+                ],
+                1,
+            ),
+            // One that points nowhere links nothing.
+            (
+                [(Some(9), None), (None, Some(8)), (None, None), (None, None)],
+                4,
+            ),
+            // A circle ends.
+            (
+                [(Some(2), None), (Some(1), None), (None, None), (None, None)],
+                3,
+            ),
+        ];
+        for (links, expected) in tables {
+            let all: Vec<PastIncident> = links
+                .iter()
+                .zip(1..)
+                .map(|((duplicate_of, parent), number)| {
+                    let mut one = base(number, number * 2);
+                    one.duplicate_of = duplicate_of.and_then(IncidentId::new);
+                    one.parent = parent.and_then(IncidentId::new);
+                    one
+                })
+                .collect();
+            assert_eq!(groups(&all).len(), expected, "{links:?}");
+        }
+    }
+
+    #[test]
+    fn r11_the_incident_at_hand_changes_an_outcome_only_once_its_cause_is_confirmed() {
+        let earlier = incident(
+            1,
+            "2026-05-01T02:00:00Z",
+            "2026-05-01T03:00:00Z",
+            Outcome::Held,
+        );
+        let mut at_hand = incident(2, "2026-05-04T02:00:00Z", "", Outcome::Unknown);
+        at_hand.attempts.clear();
+        let people = PeopleSaid::default();
+        let outcome = |returning: Option<&PastIncident>| {
+            episodes_as(&people, &[&earlier], returning)
+                .first()
+                .map(Episode::outcome)
+        };
+        assert_eq!(outcome(None), Some(Outcome::Held));
+        assert_eq!(outcome(Some(&at_hand)), Some(Outcome::CameBack));
+        // Another kind of trouble changes nothing.
+        at_hand.error_signatures = vec!["certificate has expired".into()];
+        assert_eq!(outcome(Some(&at_hand)), Some(Outcome::Held));
+    }
 }

@@ -1,9 +1,9 @@
 //! Which references survive (R1, R2), in lists and in prose.
 
+use super::case::Case;
 use super::log::Log;
 use super::text::{narrow, tidy, without_clauses};
 use crate::incident::words::{fold, is_cjk, meaningful};
-use super::case::Case;
 use crate::incident::{Grade, IncidentId, LearnedPattern, Memory, PatternId, Recalled};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -41,9 +41,9 @@ fn survivors_among<'m>(
     let mut kept: Vec<&Recalled> = Vec::new();
     for (index, reference) in written.iter().enumerate().take(MOST_READ) {
         let at = format!("{at}[{index}]");
-        if let Some(pattern) = PatternId::parse(reference).and_then(|id| {
-            patterns.iter().find(|pattern| pattern.id == id)
-        }) {
+        if let Some(pattern) = PatternId::parse(reference)
+            .and_then(|id| patterns.iter().find(|pattern| pattern.id == id))
+        {
             let rests_on: Vec<&Recalled> = pattern
                 .incidents
                 .iter()

@@ -127,6 +127,12 @@ fn asks(
     at.discord.slash(who, place, command, options)
 }
 
+async fn restarts(at: &mut Incident) {
+    let app = at.app.take().expect("the bot runs");
+    app.stop(std::time::Duration::from_secs(5)).await;
+    at.starts_bot(super::tuning(None)).await;
+}
+
 fn number(number: u32) -> IncidentId {
     IncidentId::new(number).expect("not zero")
 }
@@ -292,7 +298,15 @@ async fn what_went_on_meanwhile_is_not_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_watch_outlives_the_process_and_ends_with_what_is_forgotten() {
     let mut opened = opened().await;
-    opened.fixed().await;
+    let cards = opened.cards(1).await;
+    opened
+        .press(opened.at.alice, &cards, "1 Trying this fix")
+        .await;
+    opened.press(opened.at.alice, &cards, "1 Worked").await;
+    // What was said while it ran is there after a restart.
+    restarts(&mut opened.at).await;
+    assert_eq!(opened.tried().await[0].fix.outcome, Outcome::Mitigated);
+    opened.resolved("yes", &[]).await;
     let app = opened.at.app.take().expect("the bot runs");
     app.stop(std::time::Duration::from_secs(5)).await;
     hours_pass(&opened.at, 24).await;
