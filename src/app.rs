@@ -329,6 +329,11 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::ShowUpdate(work) => jobs::clicks::show_update(duty, work).await,
             Work::Resolve(work) => jobs::talk::resolve(duty, work).await,
             Work::AskOutcome(work) => jobs::clicks::ask_outcome(duty, work).await,
+            Work::AskStillFixed(watch) => jobs::outcomes::ask_still_fixed(duty, watch).await,
+            Work::CountQuietDays(watch) => jobs::outcomes::count_quiet_days(duty, watch).await,
+            Work::StillFixed(work) => jobs::outcomes::still_fixed(duty, &job, work).await,
+            Work::Reopen(work) => jobs::outcomes::reopen(duty, work).await,
+            Work::Sameness(work) => jobs::outcomes::sameness(duty, &job, work).await,
         }
     };
     tracing::Instrument::instrument(done, span).await
@@ -354,7 +359,11 @@ fn undertaker(duty: &Duty) -> Undertaker {
             if let Some(reply) = work.reply() {
                 let locale = match &work {
                     Work::Analyze(work) => work.who.locale,
-                    Work::Click(work) | Work::ShowUpdate(work) => work.locale,
+                    Work::Click(work)
+                    | Work::ShowUpdate(work)
+                    | Work::StillFixed(work)
+                    | Work::Reopen(work)
+                    | Work::Sameness(work) => work.locale,
                     Work::Tick(work) => work.click.locale,
                     Work::Resolve(work) => work.locale,
                     Work::FollowUp(work) => work.locale,

@@ -45,6 +45,7 @@ pub const COMMANDS: &[&str] = &[
     "incident list",
     "incident show",
     "memory add",
+    "memory duplicate",
     "memory search",
     "memory show",
     "resolve",

@@ -235,6 +235,74 @@ pub fn environment_of(name: &str) -> Option<&'static str> {
         .flatten()
 }
 
+/// Environments as a sentence names them, and the name they go by.
+const SAID_ENVIRONMENTS: &[(&str, &str)] = &[
+    ("production", "prod"),
+    ("prod", "prod"),
+    ("staging", "staging"),
+    ("preprod", "preprod"),
+    ("pre-prod", "preprod"),
+    ("uat", "uat"),
+    ("qa", "qa"),
+    ("sandbox", "sandbox"),
+    ("canary", "canary"),
+];
+const SAID_HAN_ENVIRONMENTS: &[(&str, &str)] = &[
+    ("生产环境", "prod"),
+    ("线上环境", "prod"),
+    ("预发环境", "staging"),
+    ("预发布环境", "staging"),
+    ("测试环境", "test"),
+];
+
+/// The environment that a text says it is about: `in prod`, `on staging`, `environment: uat`. None
+/// where it names none that way, or more than one.
+pub fn environment_in(text: &str) -> Option<&'static str> {
+    let head: String = text.chars().take(4_000).collect();
+    let folded = fold(&head);
+    let words: Vec<&str> = folded
+        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let leads = [
+        "in",
+        "on",
+        "at",
+        "env",
+        "environment",
+        "affects",
+        "affecting",
+    ];
+    let english = words.windows(2).filter_map(|pair| match pair {
+        [lead, name] if leads.contains(lead) => SAID_ENVIRONMENTS
+            .iter()
+            .find(|(said, _)| said == name)
+            .map(|(_, name)| *name),
+        _ => None,
+    });
+    let han = SAID_HAN_ENVIRONMENTS
+        .iter()
+        .filter(|(said, _)| folded.contains(said))
+        .map(|(_, name)| *name);
+    let mut named = english.chain(han);
+    let first = named.next()?;
+    named.all(|other| other == first).then_some(first)
+}
+
+/// Whether two names are of one environment: `prod` is `production`.
+pub fn same_environment(one: &str, other: &str) -> bool {
+    let name = |text: &str| {
+        let folded = fold(text.trim());
+        match folded.as_str() {
+            "production" | "prd" | "live" => "prod".to_owned(),
+            "stage" | "stg" => "staging".to_owned(),
+            "development" => "dev".to_owned(),
+            _ => folded,
+        }
+    };
+    name(one) == name(other)
+}
+
 /// The key under which spellings of one service are equal: folded, without the suffix of a pod and
 /// of an environment, `svc` read as `service`, separators removed.
 pub fn key(name: &str) -> String {
@@ -347,6 +415,32 @@ mod tests {
                 !same_service(&Registry::default(), one, other),
                 "{one:?} and {other:?}"
             );
+        }
+    }
+
+    #[test]
+    fn the_environment_that_a_report_is_about() {
+        for (text, expected) in [
+            (
+                "payments-api answers 503s in prod since 02:41",
+                Some("prod"),
+            ),
+            ("In production: 503s", Some("prod")),
+            ("environment: staging", Some("staging")),
+            ("503s on staging, fine in prod", None),
+            ("the product is slow", None),
+            ("prod looks fine", None),
+            ("生产环境大量 503", Some("prod")),
+            ("", None),
+        ] {
+            assert_eq!(environment_in(text), expected, "{text}");
+        }
+        for (one, other, expected) in [
+            ("prod", "Production", true),
+            ("stg", "staging", true),
+            ("prod", "staging", false),
+        ] {
+            assert_eq!(same_environment(one, other), expected, "{one} / {other}");
         }
     }
 

@@ -74,6 +74,8 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
     )
     .await?;
     settle_question(duty, &incident, card).await?;
+    // Said after the incident was over, a fix that worked is watched from then on.
+    super::outcomes::watch(duty, &incident).await?;
     if let Some(seq) = refuted {
         // R27: what failed is told, and the next analysis knows it.
         let again = Work::Reanalyze(Reanalyze {
@@ -161,7 +163,7 @@ async fn judge(
 
 /// Whether somebody pressed the same as another person did a moment ago: they could not see it yet,
 /// so they agree and take nothing back.
-fn at_once(work: &Click, by: &str, at: Timestamp) -> bool {
+pub(super) fn at_once(work: &Click, by: &str, at: Timestamp) -> bool {
     work.by != by && work.reply.created_ms < at.as_millisecond() + AT_ONCE.as_secs() * 1000
 }
 

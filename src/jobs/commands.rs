@@ -3,14 +3,16 @@
 use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
 use super::recollect::{Asked, Recollected, united};
+use super::outcomes::{self, NotHeld};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
 use crate::incident::{
-    Engine, FixAttempt, IncidentId, Locale, Outcome, PastIncident, Service, Severity, Status,
+    Engine, FixAttempt, IncidentId, Locale, Outcome, PastIncident, PatternId, Service, Severity,
+    Status,
 };
 use crate::memory;
 use crate::present::say::{self, Need, Trouble};
 use crate::present::{self, IncidentRow, Post, Spent, Timing};
-use crate::store::{Entry, Filter, Incident, PutOutcome, StoreError};
+use crate::store::{Entry, Filter, Incident, Link, LinkError, PutOutcome, StoreError};
 use crate::validation::analysis::Audience;
 use jiff::Timestamp;
 use std::time::Duration;
@@ -58,6 +60,7 @@ async fn answer_to(
         "memory search" => memory_search(duty, who, place, options).await,
         "memory show" => memory_show(duty, who, place, options).await,
         "memory add" => memory_add(duty, who, place, options).await,
+        "memory duplicate" => memory_duplicate(duty, who, place, options).await,
         "service list" => service_list(duty, who, place).await,
         "service set" => service_set(duty, who, place, options).await,
         "service alias" => service_alias(duty, who, place, options).await,
@@ -401,12 +404,9 @@ pub async fn open_past(
                     .find(|recalled| recalled.incident.id == id)
             })
             .map(|recalled| recalled.grade);
-        Ok(present::past_incident(
-            &incident.past,
-            grade,
-            who.locale,
-            Timestamp::now(),
-        ))
+        Ok(duty
+            .past_in_full(&scope, &incident, grade, who.locale)
+            .await?)
     };
     let answered = opened.await;
     say_privately(duty, reply, who.locale, answered).await;
@@ -527,19 +527,102 @@ async fn memory_search(duty: &Duty, who: &Person, place: &Place, options: &Optio
         .filter(|past| !past.is_fragment())
         .take(MOST_FOUND)
         .collect();
-    Ok(present::memory_list(&found, who.locale, Timestamp::now()))
+    let people = duty.store.people_said(&scope).await?;
+    let patterns = duty.learned(&scope, &people, &found).await?;
+    let now = Timestamp::now();
+    let list = present::memory_list(&found, who.locale, now);
+    Ok(present::with_patterns(list, &patterns, who.locale, now))
 }
 
 async fn memory_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
     let (scope, _) = duty.scope(place).await?;
+    if let Some(id) = options.text("id").and_then(PatternId::parse) {
+        let (pattern, records) = duty.pattern(&scope, id).await?;
+        return Ok(present::outcomes::pattern(
+            &pattern,
+            &records,
+            who.locale,
+            Timestamp::now(),
+        ));
+    }
     let id = id_option(options)?.ok_or(Trouble::UnknownIncident)?;
     let incident = duty.store.incident(&scope, id).await?;
-    Ok(present::past_incident(
-        &incident.past,
-        None,
-        who.locale,
-        Timestamp::now(),
-    ))
+    Ok(duty
+        .past_in_full(&scope, &incident, None, who.locale)
+        .await?)
+}
+
+/// From the private view of an incident: a fix of it held.
+pub async fn attempt_held(
+    duty: &Duty,
+    reply: &Reply,
+    who: &Person,
+    place: &Place,
+    id: IncidentId,
+    attempt: u32,
+) {
+    let said = async {
+        let (scope, _) = duty.scope(place).await?;
+        let now = Timestamp::now();
+        match outcomes::say_held(duty, &scope, id, attempt, &who.name, now).await {
+            Ok(_) => {}
+            Err(NotHeld::Refuted) => return Err(Refusal::Trouble(Trouble::FixHasFailed)),
+            Err(NotHeld::Store(error)) => return Err(error.into()),
+        }
+        let incident = duty.store.incident(&scope, id).await?;
+        Ok(duty
+            .past_in_full(&scope, &incident, None, who.locale)
+            .await?)
+    };
+    match said.await {
+        Ok(post) => {
+            // Its file stays as it was: only an edit of another kind could change it.
+            let mut payload = post.edit();
+            if let Some(fields) = payload.as_object_mut() {
+                fields.remove("attachments");
+            }
+            if let Err(error) = duty.rest.update_message(reply, &payload).await {
+                tracing::warn!(reason = error.reason(), "a view could not be changed");
+            }
+        }
+        Err(Refusal::Trouble(trouble)) => refuse(duty, reply, &trouble, who.locale).await,
+        Err(Refusal::Store(error)) => cannot_record(duty, reply, who.locale, &error).await,
+    }
+}
+
+/// Marks an incident as the same occurrence as another, or takes that back.
+async fn memory_duplicate(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    if !who.may.manage_threads {
+        return Err(Trouble::NotAllowed(Need::ManageThreads).into());
+    }
+    let (scope, _) = duty.scope(place).await?;
+    let id = id_option(options)?.ok_or(Trouble::UnknownIncident)?;
+    let of = match options
+        .text("of")
+        .map(str::trim)
+        .filter(|of| !of.is_empty())
+    {
+        Some(of) => Some(IncidentId::parse(of).ok_or(Trouble::UnknownIncident)?),
+        None => None,
+    };
+    let linked = duty
+        .store
+        .link(
+            &scope,
+            id,
+            Link::DuplicateOf,
+            of,
+            &who.name,
+            Timestamp::now(),
+        )
+        .await;
+    match linked {
+        Ok(Some(of)) => Ok(present::private(&say::is_duplicate(who.locale, id, of))),
+        Ok(None) => Ok(present::private(&say::is_no_duplicate(who.locale, id))),
+        Err(LinkError::Cycle) => Err(Trouble::StandsUnderItself.into()),
+        Err(LinkError::Visibility) => Err(Trouble::SeenFromElsewhere.into()),
+        Err(LinkError::Store(error)) => Err(error.into()),
+    }
 }
 
 async fn memory_add(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {

@@ -257,7 +257,12 @@ impl Duty {
         view.status = incident.status;
         view.reporter = reporter_name(&incident.reporter).to_owned();
         view.lead.clone_from(&incident.lead);
-        view.started_at = incident.past.started_at;
+        // What memory takes for the beginning, where nobody said it, is no word of a person.
+        view.started_at = incident
+            .past
+            .started_at
+            .filter(|at| ![incident.reported_at, incident.detected_at].contains(&Some(*at)));
+        view.returned(&stored.case);
         view.cause_confirmed = incident.past.cause_confirmed;
         if view.severity.is_grave() {
             let said = triage::Said {

@@ -399,10 +399,16 @@ async fn component(
             commands::why(duty, &reply, &who, &place, Some((incident, analysis))).await;
             return;
         }
-        Action::StillHeld { .. }
-        | Action::CameBack { .. }
-        | Action::ResolveModal { .. }
-        | Action::AnalyzeModal => {
+        Action::StillHeld { .. } | Action::CameBack { .. } | Action::TakeBack { .. } => {
+            Work::StillFixed(click)
+        }
+        Action::Reopen { .. } => Work::Reopen(click),
+        Action::SameAs { .. } | Action::DifferentFrom { .. } => Work::Sameness(click),
+        Action::AttemptHeld { incident, attempt } => {
+            commands::attempt_held(duty, &reply, &who, &place, incident, attempt).await;
+            return;
+        }
+        Action::ResolveModal { .. } | Action::AnalyzeModal => {
             refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await;
             return;
         }

@@ -8,6 +8,7 @@ pub mod duty;
 pub mod intake;
 pub mod limits;
 pub mod mirror;
+pub mod outcomes;
 pub mod pause;
 pub mod queue;
 pub mod recollect;

@@ -201,6 +201,7 @@ impl Responder {
             failure_class: triage.failure_class,
             impact: triage.impact.clone(),
             since: triage.since.clone(),
+            ledger: Default::default(),
             report: reported.report,
         };
         let mut read = Read {
@@ -421,6 +422,7 @@ impl Responder {
                         memory: &read.case.memory,
                         reflection: read.reflection.as_deref(),
                         attempts: &read.case.attempts,
+                        patterns: &read.case.ledger.patterns,
                         failure_class: read.case.failure_class,
                         locale: read.case.locale,
                         now: read.case.now,

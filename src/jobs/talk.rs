@@ -3,6 +3,7 @@
 
 use super::duty::{Duty, incident_of, scope_of};
 use super::intake::is_question;
+use super::outcomes;
 use super::queue::JobError;
 use super::respond::{Models, Reported};
 use super::work::{Evidence, FollowUp, Resolve};
@@ -84,6 +85,7 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
                 .collect(),
         })
         .await;
+    duty.keep_ledger(&incident, &mut read).await;
     let shown = match duty.store.latest_analysis(&scope, incident.id()).await? {
         Some(stored) => duty
             .shown(&stored)
@@ -360,5 +362,6 @@ pub async fn resolve(duty: &Duty, work: Resolve) -> Result<(), JobError> {
         duty.refresh(&incident, stored.seq, &[Slot::Headline, Slot::Analysis])
             .await?;
     }
-    Ok(())
+    outcomes::watch(duty, &incident).await?;
+    outcomes::ask_sameness(duty, &incident).await
 }

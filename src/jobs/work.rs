@@ -31,6 +31,16 @@ pub enum Work {
     Resolve(Resolve),
     /// How a tried fix went is asked once.
     AskOutcome(AskOutcome),
+    /// A day after a fix worked it is asked whether it held.
+    AskStillFixed(Watch),
+    /// Seven days after a fix worked it counts as held, if they were quiet.
+    CountQuietDays(Watch),
+    /// A button of the question whether a fix held.
+    StillFixed(Click),
+    /// It came back: the incident runs again.
+    Reopen(Click),
+    /// A button of the question whether two fixes or causes are one.
+    Sameness(Click),
 }
 
 /// A report.
@@ -178,6 +188,30 @@ pub struct AskOutcome {
     pub attempt: String,
 }
 
+/// A fix that worked, watched until it is known whether it held.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watch {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub incident: u32,
+    /// The number of the attempt in it.
+    pub attempt: u32,
+    /// After how many resolutions of the incident; resolved again, it is another watch.
+    pub resolution: u32,
+    /// How often the end was put off.
+    pub round: u32,
+}
+
+impl Watch {
+    fn key(&self, what: &str) -> String {
+        format!(
+            "{what}/{}/{}/{}/{}/{}",
+            self.guild, self.incident, self.attempt, self.resolution, self.round
+        )
+    }
+}
+
 impl Work {
     /// The kind, under which time limits and logs know it.
     pub fn kind(&self) -> &'static str {
@@ -191,6 +225,11 @@ impl Work {
             Self::ShowUpdate(_) => "show_update",
             Self::Resolve(_) => "resolve",
             Self::AskOutcome(_) => "ask_outcome",
+            Self::AskStillFixed(_) => "ask_still_fixed",
+            Self::CountQuietDays(_) => "count_quiet_days",
+            Self::StillFixed(_) => "still_fixed",
+            Self::Reopen(_) => "reopen",
+            Self::Sameness(_) => "sameness",
         }
     }
 
@@ -207,9 +246,15 @@ impl Work {
                 (None, None) => format!("question/{}/{}", work.place.channel, work.at_ms),
             },
             Self::Evidence(work) => format!("evidence/{}", work.message),
-            Self::Click(work) | Self::ShowUpdate(work) => {
+            Self::Click(work)
+            | Self::ShowUpdate(work)
+            | Self::StillFixed(work)
+            | Self::Reopen(work)
+            | Self::Sameness(work) => {
                 format!("interaction/{}", work.interaction)
             }
+            Self::AskStillFixed(watch) => watch.key("still"),
+            Self::CountQuietDays(watch) => watch.key("quiet"),
             Self::Tick(work) => format!("interaction/{}", work.click.interaction),
             Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
             Self::AskOutcome(work) => {
@@ -247,10 +292,17 @@ impl Work {
             Self::Analyze(work) => Some(&work.reply),
             Self::Reanalyze(work) => work.reply.as_ref(),
             Self::FollowUp(work) => work.reply.as_ref(),
-            Self::Click(work) | Self::ShowUpdate(work) => Some(&work.reply),
+            Self::Click(work)
+            | Self::ShowUpdate(work)
+            | Self::StillFixed(work)
+            | Self::Reopen(work)
+            | Self::Sameness(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
-            Self::Evidence(_) | Self::AskOutcome(_) => None,
+            Self::Evidence(_)
+            | Self::AskOutcome(_)
+            | Self::AskStillFixed(_)
+            | Self::CountQuietDays(_) => None,
         }
     }
 }

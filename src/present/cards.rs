@@ -273,6 +273,12 @@ pub(super) fn verdict_lines(
             &id_list(&uncited, room.short_refs, ink),
         ));
     }
+    for pattern in view.patterns.iter().take(room.notes.min(2)) {
+        lines.push(format!(
+            "🔁 {}",
+            super::outcomes::pattern_line(pattern, ink)
+        ));
+    }
     let summary = ink.text(&analysis.summary, room.summary);
     if !summary.is_empty() {
         lines.push(format!(
@@ -451,6 +457,7 @@ pub(super) fn card(
             line.push_str(&say::aside(locale, &about.join(" · ")));
         }
         lines.push(line);
+        lines.extend(tried_line(hypothesis, view, ink));
     }
     let verify = ink.text(&hypothesis.verify, room.verify);
     if !verify.is_empty() {
@@ -482,6 +489,34 @@ pub(super) fn card(
         ),
         lines,
     }
+}
+
+/// `Tried 3 times on payments-api: held 1, failed 2 · last 14 May 2026 in prod`, and what keeps it
+/// from applying now.
+fn tried_line(hypothesis: &Hypothesis, view: &View, ink: &Ink) -> Option<String> {
+    let locale = ink.locale;
+    let tried = hypothesis.record.tried.as_ref()?;
+    let service = ink.text(view.service.as_deref()?, 60);
+    let mut parts = vec![say::tried_here(locale, tried, &service)];
+    let day = tried.last_at.map(|at| ink.day(at));
+    let environment = tried
+        .last_environment
+        .as_deref()
+        .map(|name| ink.text(name, 30))
+        .filter(|name| !name.is_empty());
+    parts.push(say::last_tried_in(
+        locale,
+        day.as_deref(),
+        environment.as_deref(),
+    ));
+    if tried.long_ago {
+        parts.push(format!("⚠ {}", say::long_ago(locale)));
+    }
+    if tried.other_environment {
+        parts.push(format!("⚠ {}", say::other_environment(locale)));
+    }
+    parts.retain(|part| !part.is_empty());
+    Some(parts.join(" · "))
 }
 
 /// The fix failed at its newest attempt, or at least as often as it worked (R17).

@@ -101,6 +101,37 @@ pub enum Action {
         /// The incident.
         incident: IncidentId,
     },
+    /// What was said a day later is taken back.
+    TakeBack {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// It came back: the incident runs again, and is analysed again.
+    Reopen {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// From the private view of an incident: this fix held.
+    AttemptHeld {
+        /// The incident.
+        incident: IncidentId,
+        /// The number of the attempt in it.
+        attempt: u32,
+    },
+    /// The fix or cause is that of another incident (again: taken back).
+    SameAs {
+        /// The incident.
+        incident: IncidentId,
+        /// The number of the question in it.
+        question: u32,
+    },
+    /// It is another one (again: taken back).
+    DifferentFrom {
+        /// The incident.
+        incident: IncidentId,
+        /// The number of the question in it.
+        question: u32,
+    },
     /// The submitted modal of `/resolve`.
     ResolveModal {
         /// The incident.
@@ -164,6 +195,11 @@ impl Action {
             Self::Why { incident, analysis } => run("why", incident, analysis),
             Self::StillHeld { incident } => one("held", incident),
             Self::CameBack { incident } => one("back", incident),
+            Self::TakeBack { incident } => one("takeback", incident),
+            Self::Reopen { incident } => one("reopen", incident),
+            Self::AttemptHeld { incident, attempt } => run("fixheld", incident, attempt),
+            Self::SameAs { incident, question } => run("same", incident, question),
+            Self::DifferentFrom { incident, question } => run("differ", incident, question),
             Self::ResolveModal { incident, worked } => {
                 let worked = match worked {
                     Some(true) => "yes",
@@ -194,6 +230,8 @@ impl Action {
                     "retry" => Self::TryAgain { incident },
                     "held" => Self::StillHeld { incident },
                     "back" => Self::CameBack { incident },
+                    "takeback" => Self::TakeBack { incident },
+                    "reopen" => Self::Reopen { incident },
                     _ => return None,
                 }
             }
@@ -213,6 +251,18 @@ impl Action {
                     "tick" => Self::Tick { incident, analysis },
                     "showupdate" => Self::ShowUpdate { incident, analysis },
                     "why" => Self::Why { incident, analysis },
+                    "fixheld" => Self::AttemptHeld {
+                        incident,
+                        attempt: analysis,
+                    },
+                    "same" => Self::SameAs {
+                        incident,
+                        question: analysis,
+                    },
+                    "differ" => Self::DifferentFrom {
+                        incident,
+                        question: analysis,
+                    },
                     _ => return None,
                 }
             }
@@ -294,7 +344,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..19,
+            0usize..24,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -338,6 +388,20 @@ mod tests {
                         15 => Action::CameBack { incident },
                         16 => Action::ResolveModal { incident, worked },
                         17 => Action::AnalyzeModal,
+                        18 => Action::TakeBack { incident },
+                        19 => Action::Reopen { incident },
+                        20 => Action::AttemptHeld {
+                            incident,
+                            attempt: analysis,
+                        },
+                        21 => Action::SameAs {
+                            incident,
+                            question: analysis,
+                        },
+                        22 => Action::DifferentFrom {
+                            incident,
+                            question: analysis,
+                        },
                         _ => Action::OpenMemory,
                     })
                 },

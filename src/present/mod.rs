@@ -22,6 +22,7 @@ pub mod headline;
 pub mod ink;
 pub mod lists;
 pub mod modals;
+pub mod outcomes;
 pub mod past;
 pub mod payload;
 pub mod progress;
@@ -44,6 +45,10 @@ pub use lists::{
     offer_reanalysis, private, service_list, still_fixed,
 };
 pub use modals::{Prefill, analyze_modal, resolve_modal};
+pub use outcomes::{
+    OutcomeWord, OutcomesOf, SameQuestion, quietly, same_questions, still_fixed_answered,
+    with_outcomes, with_patterns,
+};
 pub use past::past_incident;
 pub use progress::{Precedent, Precedents, Progress, progress};
 pub use text::text;
@@ -214,6 +219,8 @@ pub struct View {
     pub back_after: Option<(IncidentId, i64)>,
     /// Open incidents elsewhere with the same error.
     pub ongoing: Vec<Ongoing>,
+    /// What keeps coming back on this service, as far as it was recalled.
+    pub patterns: Vec<crate::incident::LearnedPattern>,
     /// Ticked steps.
     pub ticks: Vec<Tick>,
     /// What was said about each cause, by place; missing: nothing.
@@ -255,6 +262,7 @@ impl View {
             notes: Vec::new(),
             back_after: None,
             ongoing: Vec::new(),
+            patterns: Vec::new(),
             ticks: Vec::new(),
             causes: Vec::new(),
             fixes: Vec::new(),
@@ -262,6 +270,16 @@ impl View {
             audience: Audience::Internal,
             update_shown: false,
         }
+    }
+
+    /// Takes over what a case says of returns and patterns: shown above everything else (R11).
+    pub fn returned(&mut self, case: &crate::validation::Case) {
+        let ledger = &case.ledger;
+        self.back_after = ledger.running.as_ref().and_then(|running| {
+            let direct = case.memory.direct().map(|recalled| &recalled.incident);
+            crate::validation::episodes::returned(&ledger.people, running, direct)
+        });
+        self.patterns.clone_from(&ledger.patterns);
     }
 
     fn cause(&self, hypothesis: usize) -> &CauseState {

@@ -23,8 +23,8 @@
 
 use crate::incident::words::{fold, is_cjk};
 use crate::incident::{
-    FailureClass, FixAttempt, Locale, Memory, Outcome, Recalled, Registry, Report, Severity,
-    Standing, Status, volatile,
+    FailureClass, FixAttempt, LearnedPattern, Locale, Memory, Outcome, Recalled, Registry, Report,
+    Severity, Standing, Status, volatile,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -134,6 +134,8 @@ pub struct AnalysisInput<'a> {
     pub reflection: Option<&'a str>,
     /// What was tried in this incident; the refuted ones are shown as such (R27).
     pub attempts: &'a [FixAttempt],
+    /// What was learned from several of the recalled incidents (R2).
+    pub patterns: &'a [LearnedPattern],
     /// The kind of failure that the rules see.
     pub failure_class: FailureClass,
     /// The language of the answer.
@@ -245,6 +247,7 @@ pub fn analysis(input: &AnalysisInput<'_>, shrink: Shrink) -> Prompt {
     if let Some(reflection) = input.reflection {
         prompt.reflection(reflection);
     }
+    prompt.patterns(input.patterns);
     let parts = Evidence::of(input.report, None);
     let memories = offered(input.memory);
     prompt.data(&parts, &memories);
@@ -311,7 +314,7 @@ const TRIAGE_RULES: &str = r#"{"title":"","service":"","severity":"SEV3","sympto
 const ANALYSIS_RULES: &str = r#"{"summary":"","severity_assessment":{"severity":"SEV3","reason":""},"memory_verdict":{"status":"","refs":[]},"hypotheses":[{"title":"","source":"memory|current_evidence|general_practice","memory_refs":[],"evidence":[],"contradicted_by":[],"confidence":0,"verify":"","fix":"","fix_ref":""}],"next_steps":[{"step":"","command":"","risk":"read_only|reversible|risky|destructive","expect":"","undo":""}],"ruled_out_by_history":[{"cause":"","memory_refs":[],"reason":""}],"stakeholder_update":{"impact":"","since":"","known":"","not_confirmed":"","doing":"","needed":""},"safety_notes":[]}
 - hypotheses: 2 to 4 different causes, best first; one where only one has support. A past cause is only a hypothesis until it is checked.
 - evidence, contradicted_by: quotes from the report, its attachments or the thread, copied character by character, 3 to 20 words, never reworded.
-- memory_refs, refs, fix_ref: only ids of past_incident blocks in this prompt; without one, [] and "".
+- memory_refs, refs, fix_ref: only ids of past_incident blocks in this prompt; memory_refs also of learned_pattern blocks; without one, [] and "".
 - grade direct_match: this service. grade analogy: another service; use its pattern, name none of its parts, it proves nothing here.
 - fix_ref: the incident whose fix you mean. Never propose a fix that had no_effect, came_back or made_worse, nor a refuted_attempt.
 - confidence: a whole number 0 to 100, low unless a direct match held. No percentages or probabilities in any text.
@@ -485,6 +488,7 @@ enum Tag {
     Attachment,
     ThreadMessage,
     PastIncident,
+    LearnedPattern,
     RefutedAttempt,
     Question,
     ShownAnalysis,
@@ -499,6 +503,7 @@ impl Tag {
             Self::Attachment => "attachment",
             Self::ThreadMessage => "thread_message",
             Self::PastIncident => "past_incident",
+            Self::LearnedPattern => "learned_pattern",
             Self::RefutedAttempt => "refuted_attempt",
             Self::Question => "question",
             Self::ShownAnalysis => "shown_analysis",
@@ -1063,6 +1068,31 @@ impl Draft {
         }
     }
 
+    /// What keeps coming back, each naming the incidents it rests on; at most an eighth of the data,
+    /// whole ones only.
+    fn patterns(&mut self, patterns: &[LearnedPattern]) {
+        let mut left = (self.data_tokens / 8).min(self.left());
+        for pattern in patterns {
+            let on: Vec<String> = pattern.incidents.iter().map(|id| id.to_string()).collect();
+            let (words, _) = volatile::replace(&pattern.words, |_| false);
+            let body = format!(
+                "same {}: {}\nindependent times: {}\nrests on: {}",
+                pattern.shared.word(),
+                shortened(&one_line(&words), 200),
+                pattern.episodes,
+                on.join(", ")
+            );
+            let id = pattern.id.to_string();
+            let attributes = [("id", id.as_str()), ("service", pattern.service.as_str())];
+            let block = block(Tag::LearnedPattern, &attributes, &body);
+            let cost = estimate_tokens(&block);
+            if cost <= left {
+                left -= cost;
+                self.body.push_str(&block);
+            }
+        }
+    }
+
     /// Report, attachments, thread and memories within what is left.
     fn data(&mut self, evidence: &Evidence, memories: &[&Recalled]) {
         let budget = self.left();
@@ -1611,6 +1641,7 @@ mod tests {
                 memory,
                 reflection: None,
                 attempts,
+                patterns: &[],
                 failure_class: FailureClass::Saturation,
                 locale: Locale::En,
                 now: now(),
@@ -1628,6 +1659,7 @@ mod tests {
                 severity_by_person: false,
                 memory,
                 reflection: Some(reflection),
+                patterns: &[],
                 attempts: &[],
                 failure_class: FailureClass::Saturation,
                 locale: Locale::En,

@@ -343,7 +343,9 @@ impl Store {
             let tried = known
                 .iter()
                 .rev()
-                .find(|attempt| !attempt.withdrawn && same(&attempt.fix.fix, fix));
+                .filter(|attempt| !attempt.withdrawn && same(&attempt.fix.fix, fix))
+                // What came back and is tried again is another attempt: its failure stays.
+                .find(|attempt| attempt.fix.outcome != Outcome::CameBack);
             match tried {
                 Some(attempt) => {
                     query(

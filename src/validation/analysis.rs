@@ -331,6 +331,37 @@ pub struct Record {
     pub date_unknown: bool,
     /// A verified analogy is cited and no proof: OTHER SERVICE ONLY.
     pub other_service_only: bool,
+    /// How often this fix was tried here, and how; `None` where it was not, or where the hypothesis
+    /// rests on nothing of this service.
+    pub tried: Option<TriedHere>,
+}
+
+/// How often a fix was tried on this service: episodes, and attempts of the incident at hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TriedHere {
+    /// It held.
+    pub held: u32,
+    /// It, or a near-same one, failed.
+    pub failed: u32,
+    /// Nobody knows yet.
+    pub unknown: u32,
+    /// When it was last tried.
+    pub last_at: Option<Timestamp>,
+    /// In which environment it was last tried.
+    pub last_environment: Option<String>,
+    /// That environment is known to be another than the one at hand.
+    pub other_environment: bool,
+    /// It was last tried more than twelve months ago: what worked then may not apply now.
+    pub long_ago: bool,
+}
+
+impl TriedHere {
+    /// Times in all.
+    pub fn times(&self) -> u32 {
+        self.held
+            .saturating_add(self.failed)
+            .saturating_add(self.unknown)
+    }
 }
 
 /// How a score came about: the numbers of R8 to R10.

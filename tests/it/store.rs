@@ -718,6 +718,7 @@ fn case() -> Case {
         failure_class: FailureClass::Database,
         impact: None,
         since: None,
+        ledger: Default::default(),
     }
 }
 

@@ -66,6 +66,12 @@ pub enum Trouble {
     NoMessageContent,
     /// Direct messages have no team memory.
     OnlyInServers,
+    /// An incident cannot stand under itself, through others neither.
+    StandsUnderItself,
+    /// Incidents that are seen from different places are not linked.
+    SeenFromElsewhere,
+    /// A fix that failed cannot be said to have held.
+    FixHasFailed,
     /// Memory could not be searched.
     MemoryDown,
     /// Anything else.
@@ -191,6 +197,18 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
         }
         (Locale::En, Trouble::OnlyInServers) => "I work in a server's channels, not in direct messages.".into(),
         (Locale::Zh, Trouble::OnlyInServers) => "我只在服务器的频道中工作，不支持私信。".into(),
+        (Locale::En, Trouble::StandsUnderItself) => {
+            "These two already stand one under the other, so this would be a circle; nothing was changed.".into()
+        }
+        (Locale::Zh, Trouble::StandsUnderItself) => "这两个故障已有从属关系，会形成循环；未做更改。".into(),
+        (Locale::En, Trouble::SeenFromElsewhere) => {
+            "One of these incidents is private to another place, so they can't be linked; nothing was changed.".into()
+        }
+        (Locale::Zh, Trouble::SeenFromElsewhere) => "其中一个故障仅在别处可见，不能关联；未做更改。".into(),
+        (Locale::En, Trouble::FixHasFailed) => {
+            "This fix is on record as failed; take that word back first, where it was said.".into()
+        }
+        (Locale::Zh, Trouble::FixHasFailed) => "此修复已记为失败；请先在原处撤回该结果。".into(),
         (Locale::En, Trouble::MemoryDown) => {
             "Memory is unavailable right now; this is not the same as finding nothing. Try again in a minute.".into()
         }

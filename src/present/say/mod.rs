@@ -11,6 +11,7 @@
 mod engine;
 mod errors;
 mod labels;
+mod outcomes;
 mod record;
 mod requests;
 mod why;
@@ -18,6 +19,7 @@ mod why;
 pub use engine::*;
 pub use errors::*;
 pub use labels::*;
+pub use outcomes::*;
 pub use record::*;
 pub use requests::*;
 pub use why::*;

@@ -12,6 +12,7 @@ mod limits;
 mod memory;
 pub mod model;
 mod opened;
+mod outcomes;
 mod reports;
 mod shared;
 mod talk;
