@@ -250,6 +250,8 @@ fn options(duty: &Duty, tuning: Tuning) -> QueueOptions {
         time_limits: ["analyze", "reanalyze", "follow_up"]
             .into_iter()
             .map(|kind| (kind.to_owned(), longest))
+            // A channel's history comes a page at a time, as fast as Discord lets it.
+            .chain([("import".to_owned(), Duration::from_secs(10 * 60))])
             .collect(),
         pause: tuning.job_pause,
         commit_patience: tuning.commit_patience,
@@ -279,6 +281,8 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::ShowUpdate(work) => jobs::clicks::show_update(duty, work).await,
             Work::Resolve(work) => jobs::talk::resolve(duty, work).await,
             Work::AskOutcome(work) => jobs::clicks::ask_outcome(duty, work).await,
+            Work::Import(work) => jobs::imports::read(duty, *work).await,
+            Work::ImportAnswer(work) => jobs::imports::answer(duty, work).await,
         }
     };
     tracing::Instrument::instrument(done, span).await
@@ -304,7 +308,10 @@ fn undertaker(duty: &Duty) -> Undertaker {
             if let Some(reply) = work.reply() {
                 let locale = match &work {
                     Work::Analyze(work) => work.who.locale,
-                    Work::Click(work) | Work::ShowUpdate(work) => work.locale,
+                    Work::Click(work) | Work::ShowUpdate(work) | Work::ImportAnswer(work) => {
+                        work.locale
+                    }
+                    Work::Import(work) => work.who.locale,
                     Work::Tick(work) => work.click.locale,
                     Work::Resolve(work) => work.locale,
                     Work::FollowUp(work) => work.locale,

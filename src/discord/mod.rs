@@ -32,19 +32,22 @@ pub use incoming::{
     made_at_ms,
 };
 pub use permission::{BotMay, May, Need};
-pub use rest::{Application, Channel, Me, OwnPost, RESPOND_TIMEOUT, Rest};
+pub use rest::{Application, Channel, Me, OwnPost, PastMessage, RESPOND_TIMEOUT, Rest};
 
 use serde_json::Value;
 
 /// Full names of the commands that the code handles; `commands.json` declares exactly these.
 pub const COMMANDS: &[&str] = &[
     "Analyze as incident",
+    "Remember as incident",
     "analyze",
     "followup",
     "help",
     "incident list",
     "incident show",
     "memory add",
+    "memory import",
+    "memory review",
     "memory search",
     "memory show",
     "resolve",

@@ -57,6 +57,7 @@ async fn answer_to(
         "memory search" => memory_search(duty, who, place, options).await,
         "memory show" => memory_show(duty, who, place, options).await,
         "memory add" => memory_add(duty, who, place, options).await,
+        "memory review" => super::review::next(duty, who, place).await,
         "service list" => service_list(duty, who, place).await,
         "service set" => service_set(duty, who, place, options).await,
         "service alias" => service_alias(duty, who, place, options).await,
@@ -66,7 +67,7 @@ async fn answer_to(
 
 /// Works an answer out and gives it to that person alone; where that takes long (an analysis of a
 /// long log is checked anew), the person is acknowledged meanwhile.
-async fn privately(
+pub(super) async fn privately(
     duty: &Duty,
     reply: &Reply,
     locale: Locale,
@@ -103,7 +104,7 @@ async fn privately(
 }
 
 /// Why a command is not done.
-enum Refusal {
+pub(super) enum Refusal {
     Trouble(Trouble),
     Store(StoreError),
 }
@@ -123,7 +124,7 @@ impl From<Trouble> for Refusal {
     }
 }
 
-type Answered = Result<Post, Refusal>;
+pub(super) type Answered = Result<Post, Refusal>;
 
 async fn say_privately(duty: &Duty, reply: &Reply, locale: Locale, answered: Answered) {
     match answered {

@@ -2,14 +2,18 @@
 //! process.
 
 pub mod analyze;
+pub mod backtest;
 pub mod clicks;
 pub mod commands;
 pub mod duty;
+pub mod history;
+pub mod imports;
 pub mod intake;
 pub mod limits;
 pub mod pause;
 pub mod queue;
 pub mod remember;
 pub mod respond;
+pub mod review;
 pub mod talk;
 pub mod work;

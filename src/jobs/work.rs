@@ -31,6 +31,10 @@ pub enum Work {
     Resolve(Resolve),
     /// How a tried fix went is asked once.
     AskOutcome(AskOutcome),
+    /// A file or a channel is read, and previewed.
+    Import(Box<Import>),
+    /// A previewed import is stored or dropped.
+    ImportAnswer(Click),
 }
 
 /// A report.
@@ -167,6 +171,23 @@ pub struct Resolve {
     pub locale: Locale,
 }
 
+/// An import that somebody asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Import {
+    /// The means to answer.
+    pub reply: Reply,
+    /// Who asked.
+    pub who: Person,
+    /// Where.
+    pub place: Place,
+    /// The file to read.
+    pub file: Option<FileRef>,
+    /// The channel or thread to read.
+    pub channel: Option<u64>,
+    /// From when on, unix milliseconds.
+    pub since_ms: i64,
+}
+
 /// A question about a tried fix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AskOutcome {
@@ -191,6 +212,8 @@ impl Work {
             Self::ShowUpdate(_) => "show_update",
             Self::Resolve(_) => "resolve",
             Self::AskOutcome(_) => "ask_outcome",
+            Self::Import(_) => "import",
+            Self::ImportAnswer(_) => "import_answer",
         }
     }
 
@@ -207,9 +230,10 @@ impl Work {
                 (None, None) => format!("question/{}/{}", work.place.channel, work.at_ms),
             },
             Self::Evidence(work) => format!("evidence/{}", work.message),
-            Self::Click(work) | Self::ShowUpdate(work) => {
+            Self::Click(work) | Self::ShowUpdate(work) | Self::ImportAnswer(work) => {
                 format!("interaction/{}", work.interaction)
             }
+            Self::Import(work) => format!("interaction/{}", work.reply.interaction),
             Self::Tick(work) => format!("interaction/{}", work.click.interaction),
             Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
             Self::AskOutcome(work) => {
@@ -247,7 +271,10 @@ impl Work {
             Self::Analyze(work) => Some(&work.reply),
             Self::Reanalyze(work) => work.reply.as_ref(),
             Self::FollowUp(work) => work.reply.as_ref(),
-            Self::Click(work) | Self::ShowUpdate(work) => Some(&work.reply),
+            Self::Click(work) | Self::ShowUpdate(work) | Self::ImportAnswer(work) => {
+                Some(&work.reply)
+            }
+            Self::Import(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
             Self::Evidence(_) | Self::AskOutcome(_) => None,

@@ -112,6 +112,30 @@ pub enum Action {
     AnalyzeModal,
     /// Select: open a past incident in private, from a list outside of any incident.
     OpenMemory,
+    /// The submitted modal of *Remember as incident*.
+    RememberModal {
+        /// The message it was used on.
+        message: u64,
+    },
+    /// Store the import that waits.
+    ImportYes {
+        /// The interaction that asked for it.
+        import: u64,
+    },
+    /// Drop the import that waits.
+    ImportNo {
+        /// The interaction that asked for it.
+        import: u64,
+    },
+    /// What became of an old fix: worked, failed, or nobody knows.
+    Review {
+        /// The incident.
+        incident: IncidentId,
+        /// The attempt, by its number in the incident.
+        attempt: u32,
+        /// Whether it worked.
+        worked: Option<bool>,
+    },
 }
 
 const VERSION: &str = "p1";
@@ -174,6 +198,21 @@ impl Action {
             }
             Self::AnalyzeModal => format!("{VERSION}:analyze"),
             Self::OpenMemory => format!("{VERSION}:memory"),
+            Self::RememberModal { message } => format!("{VERSION}:remember:{message}"),
+            Self::ImportYes { import } => format!("{VERSION}:import:{import}"),
+            Self::ImportNo { import } => format!("{VERSION}:noimport:{import}"),
+            Self::Review {
+                incident,
+                attempt,
+                worked,
+            } => {
+                let worked = match worked {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => "unsure",
+                };
+                format!("{}:{worked}", run("review", incident, attempt))
+            }
         }
     }
 
@@ -187,6 +226,25 @@ impl Action {
         let action = match rest {
             ["analyze"] => Self::AnalyzeModal,
             ["memory"] => Self::OpenMemory,
+            ["remember", message] => Self::RememberModal {
+                message: message.parse().ok()?,
+            },
+            ["import", import] => Self::ImportYes {
+                import: import.parse().ok()?,
+            },
+            ["noimport", import] => Self::ImportNo {
+                import: import.parse().ok()?,
+            },
+            ["review", incident, attempt, worked] => Self::Review {
+                incident: id(incident)?,
+                attempt: number(attempt)?,
+                worked: match *worked {
+                    "yes" => Some(true),
+                    "no" => Some(false),
+                    "unsure" => None,
+                    _ => return None,
+                },
+            },
             [word, incident] => {
                 let incident = id(incident)?;
                 match *word {
@@ -294,7 +352,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..19,
+            0usize..23,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -338,6 +396,20 @@ mod tests {
                         15 => Action::CameBack { incident },
                         16 => Action::ResolveModal { incident, worked },
                         17 => Action::AnalyzeModal,
+                        18 => Action::RememberModal {
+                            message: u64::from(number) << 20,
+                        },
+                        19 => Action::ImportYes {
+                            import: u64::from(number) << 20,
+                        },
+                        20 => Action::ImportNo {
+                            import: u64::from(number) << 20,
+                        },
+                        21 => Action::Review {
+                            incident,
+                            attempt: analysis,
+                            worked,
+                        },
                         _ => Action::OpenMemory,
                     })
                 },

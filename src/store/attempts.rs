@@ -415,7 +415,7 @@ impl Store {
     }
 }
 
-async fn settle(
+pub(super) async fn settle(
     connection: &mut SqliteConnection,
     guild: &str,
     id: IncidentId,

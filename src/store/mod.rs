@@ -18,6 +18,7 @@
 mod analyses;
 mod attempts;
 mod error;
+mod imports;
 mod incidents;
 mod past;
 mod posts;
@@ -29,6 +30,7 @@ mod words;
 pub use analyses::{Measures, StoredAnalysis};
 pub use attempts::{Attempt, Resolution};
 pub use error::StoreError;
+pub use imports::{ImportedDocument, OpenQuestion};
 pub use incidents::{Change, Event, Filter, Incident, NewIncident};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
@@ -176,6 +178,55 @@ impl Store {
             writer,
             reader,
             file,
+        })
+    }
+
+    /// Opens a database to read it and nothing else: nothing is created, brought up to date or
+    /// written, whatever is called (R29).
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`]; [`StoreError::Invalid`] where there is no such file, or where an older
+    /// version wrote it and it has to be brought up to date first.
+    pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
+        if !url.starts_with("sqlite:") {
+            return Self::open(url).await;
+        }
+        let options = SqliteConnectOptions::from_str(url)
+            .map_err(|error| StoreError::Unavailable(Some(error)))?
+            .create_if_missing(false)
+            .read_only(true)
+            .busy_timeout(BUSY_TIMEOUT)
+            .pragma("query_only", "ON")
+            .disable_statement_logging();
+        let file = options.get_filename().to_owned();
+        if !file.exists() {
+            return Err(StoreError::Invalid(
+                "there is no such database: DATABASE_URL names a file that does not exist"
+                    .to_owned(),
+            ));
+        }
+        refuse_foreign(&file, &options).await?;
+        let reader = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            .acquire_timeout(BUSY_TIMEOUT)
+            .connect_with(options)
+            .await?;
+        let current: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM sqlite_master WHERE name IN ('past_incident', 'imported_document')",
+        )
+        .fetch_one(&reader)
+        .await?;
+        if current < 2 {
+            return Err(StoreError::Invalid(
+                "an older version wrote the database: start the bot or run `precedent check` once, which brings it up to date"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self {
+            writer: reader.clone(),
+            reader,
+            file: Some(file),
         })
     }
 

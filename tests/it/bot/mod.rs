@@ -6,6 +6,7 @@ mod clicks;
 mod commands;
 mod durable;
 mod faults;
+mod history;
 mod isolation;
 mod limits;
 mod memory;
