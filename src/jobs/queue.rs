@@ -19,6 +19,7 @@
 //! Deliberately absent: exactly-once. A job killed between its effect and its completion runs
 //! again: effects are keyed (see [`crate::store::Store::intend_post`]), and [`Job::attempt`] tells.
 
+use crate::database::{query_as, query_scalar};
 use crate::store::{Store, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -30,6 +31,7 @@ use riverqueue::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sqlx::SqlitePool;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -288,7 +290,9 @@ impl Queue {
             .map_err(queue_error)?;
         let longest = options.longest();
         let days = |days: u64| Retention::DeleteAfter(Duration::from_secs(days * 24 * 60 * 60));
-        let client = Client::builder(store.write_pool().clone())
+        let pool = store.write_pool().sqlite();
+        let pool = pool.ok_or(StoreError::Unavailable(None))?.clone();
+        let client = Client::builder(pool.clone())
             .workers(workers)
             .queue(
                 QUEUE,
@@ -313,7 +317,7 @@ impl Queue {
             .without_notifications()
             .build()
             .map_err(queue_error)?;
-        release_orphans(store, &client).await?;
+        release_orphans(&pool, &client).await?;
 
         let (intake, waiting) = mpsc::channel(WAITING);
         let (stopping, stop) = watch::channel(None);
@@ -394,7 +398,7 @@ impl Queue {
     ///
     /// Those of the database.
     pub async fn cancel(&self, key: &str) -> Result<bool, StoreError> {
-        let id: Option<i64> = sqlx::query_scalar(
+        let id: Option<i64> = query_scalar(
             "SELECT id FROM river_job WHERE state IN ('available', 'pending', 'scheduled', 'retryable') \
              AND kind = 'command' AND json_extract(args, '$.key') = $1",
         )
@@ -420,7 +424,7 @@ impl Queue {
     ///
     /// Those of the database.
     pub async fn counts(&self) -> Result<Counts, StoreError> {
-        let rows: Vec<(String, i64, Option<f64>)> = sqlx::query_as(
+        let rows: Vec<(String, i64, Option<f64>)> = query_as(
             "SELECT state, count(*), \
              max(CASE WHEN state = 'running' THEN (julianday('now') - julianday(attempted_at)) * 86400000.0 END) \
              FROM river_job GROUP BY state",
@@ -511,8 +515,8 @@ async fn lock(store: &Store, patience: Duration) -> Result<Option<std::fs::File>
 /// kills the process (they were running when it died, and not for the first time), they are
 /// released one by one, so that the others do not use up their attempts beside it. The dead
 /// process's term as leader ends too, else nothing would be scheduled until it runs out.
-async fn release_orphans(store: &Store, client: &Client) -> Result<(), StoreError> {
-    let mut tx = riverqueue::database::begin_sqlite_write(store.write_pool()).await?;
+async fn release_orphans(pool: &SqlitePool, client: &Client) -> Result<(), StoreError> {
+    let mut tx = riverqueue::database::begin_sqlite_write(pool).await?;
     sqlx::query("DELETE FROM river_leader")
         .execute(&mut *tx)
         .await?;

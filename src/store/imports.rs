@@ -1,7 +1,11 @@
 //! What a team brings along: which document became which record, imports that wait for a yes, and
 //! the fixes of which nobody has said yet what became of them.
 
-use super::{Scope, Store, StoreError, millis, optional_timestamp, storable};
+use super::incidents::{load, note};
+use super::{
+    Scope, Store, StoreError, incident_id, millis, must_see, optional_timestamp, storable,
+};
+use crate::database::{query, query_as, query_scalar};
 use crate::incident::{IncidentId, Outcome, PastIncident};
 use jiff::Timestamp;
 
@@ -41,22 +45,25 @@ impl Store {
         guild: &str,
         source: &str,
     ) -> Result<Option<ImportedDocument>, StoreError> {
-        let row: Option<(String, String)> = sqlx::query_as(
-            "SELECT d.digest, p.record FROM imported_document d \
-             JOIN past_incident p ON p.guild = d.guild AND p.number = d.number \
-             WHERE d.guild = $1 AND d.source = $2",
+        let mut connection = self.reader.acquire().await?;
+        let row: Option<(String, i64)> = query_as(
+            "SELECT digest, number FROM imported_document WHERE guild = $1 AND source = $2",
         )
         .bind(guild)
         .bind(storable(source))
-        .fetch_optional(&self.reader)
+        .fetch_optional(&mut connection)
         .await?;
-        row.map(|(digest, record)| {
-            Ok(ImportedDocument {
+        let Some((digest, number)) = row else {
+            return Ok(None);
+        };
+        match load(&mut connection, guild, incident_id(number)?).await {
+            Ok(incident) => Ok(Some(ImportedDocument {
                 digest,
-                past: serde_json::from_str(&record)?,
-            })
-        })
-        .transpose()
+                past: incident.past,
+            })),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Notes what documents became: source, digest, and the record's number.
@@ -70,9 +77,9 @@ impl Store {
         documents: &[(String, String, IncidentId)],
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         for (source, digest, id) in documents {
-            sqlx::query(
+            query(
                 "INSERT INTO imported_document (guild, source, digest, number, at) \
                  VALUES ($1, $2, $3, $4, $5) \
                  ON CONFLICT (guild, source) DO UPDATE SET digest = excluded.digest, \
@@ -102,13 +109,13 @@ impl Store {
         content: &str,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         // What nobody answered for a day is no longer wanted.
-        sqlx::query("DELETE FROM import_preview WHERE at < $1")
+        query("DELETE FROM import_preview WHERE at < $1")
             .bind(millis(at) - PREVIEW_MILLIS)
             .execute(&mut *tx)
             .await?;
-        sqlx::query(
+        query(
             "INSERT INTO import_preview (guild, key, by_whom, content, at) \
              VALUES ($1, $2, $3, $4, $5) \
              ON CONFLICT (guild, key) DO UPDATE SET content = excluded.content, at = excluded.at",
@@ -130,7 +137,7 @@ impl Store {
     /// Those of the database.
     pub async fn preview(&self, guild: &str, key: &str) -> Result<Option<String>, StoreError> {
         Ok(
-            sqlx::query_scalar("SELECT content FROM import_preview WHERE guild = $1 AND key = $2")
+            query_scalar("SELECT content FROM import_preview WHERE guild = $1 AND key = $2")
                 .bind(guild)
                 .bind(key)
                 .fetch_optional(&self.reader)
@@ -144,7 +151,7 @@ impl Store {
     ///
     /// Those of the database.
     pub async fn drop_preview(&self, guild: &str, key: &str) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM import_preview WHERE guild = $1 AND key = $2")
+        query("DELETE FROM import_preview WHERE guild = $1 AND key = $2")
             .bind(guild)
             .bind(key)
             .execute(&self.writer)
@@ -166,45 +173,45 @@ impl Store {
     ) -> Result<(Vec<OpenQuestion>, u64), StoreError> {
         macro_rules! waiting {
             () => {
-                "FROM past_incident p JOIN attempt a ON a.guild = p.guild AND a.number = p.number \
-                 WHERE p.guild = $1 AND (p.private = 0 OR p.channel = $2 OR p.thread = $2) \
-                 AND p.status IN ('resolved', 'closed') \
+                "FROM incident i JOIN attempt a ON a.guild = i.guild AND a.number = i.number \
+                 WHERE i.guild = $1 AND (i.private = 0 OR i.channel = $2 OR i.thread = $2) \
+                 AND i.status IN ('resolved', 'closed') \
                  AND a.withdrawn = 0 AND a.outcome = 'unknown' AND a.fix <> '' \
-                 AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.guild = p.guild \
-                 AND later.number = p.number AND later.withdrawn = 0 \
+                 AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.guild = i.guild \
+                 AND later.number = i.number AND later.withdrawn = 0 \
                  AND (later.outcome = 'held' OR (later.outcome = 'unknown' AND later.seq > a.seq))) \
-                 AND NOT EXISTS (SELECT 1 FROM incident_event e WHERE e.guild = p.guild \
-                 AND e.number = p.number AND e.what = 'left_open' AND e.by_whom = $3)"
+                 AND NOT EXISTS (SELECT 1 FROM incident_event e WHERE e.guild = i.guild \
+                 AND e.number = i.number AND e.what = 'left_open' AND e.by_whom = $3)"
             };
         }
-        let all: i64 = sqlx::query_scalar(concat!("SELECT count(*) ", waiting!()))
+        let mut connection = self.reader.acquire().await?;
+        let all: i64 = query_scalar(concat!("SELECT count(*) ", waiting!()))
             .bind(&scope.guild)
             .bind(&scope.channel)
             .bind(storable(by))
-            .fetch_one(&self.reader)
+            .fetch_one(&mut connection)
             .await?;
-        let rows: Vec<(String, i64, String, Option<i64>)> = sqlx::query_as(concat!(
-            "SELECT p.record, a.seq, a.fix, a.at ",
+        let rows: Vec<(i64, i64, String, Option<i64>)> = query_as(concat!(
+            "SELECT i.number, a.seq, a.fix, a.at ",
             waiting!(),
-            " ORDER BY coalesce(p.resolved_at, p.started_at, 0) DESC, p.number DESC LIMIT $4"
+            " ORDER BY coalesce(i.resolved_at, i.started_at, 0) DESC, i.number DESC LIMIT $4"
         ))
         .bind(&scope.guild)
         .bind(&scope.channel)
         .bind(storable(by))
         .bind(i64::from(limit))
-        .fetch_all(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        let questions = rows
-            .into_iter()
-            .map(|(record, seq, fix, at)| {
-                Ok(OpenQuestion {
-                    past: serde_json::from_str(&record)?,
-                    attempt: u32::try_from(seq).unwrap_or_default(),
-                    fix,
-                    at: optional_timestamp(at)?,
-                })
-            })
-            .collect::<Result<Vec<_>, StoreError>>()?;
+        let mut questions = Vec::with_capacity(rows.len());
+        for (number, seq, fix, at) in rows {
+            let incident = load(&mut connection, &scope.guild, incident_id(number)?).await?;
+            questions.push(OpenQuestion {
+                past: incident.past,
+                attempt: u32::try_from(seq).unwrap_or_default(),
+                fix,
+                at: optional_timestamp(at)?,
+            });
+        }
         Ok((questions, u64::try_from(all).unwrap_or_default()))
     }
 
@@ -222,9 +229,9 @@ impl Store {
         by: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
-        super::must_see(&mut tx, scope, id).await?;
-        let changed = sqlx::query(
+        let mut tx = self.write(&scope.guild).await?;
+        must_see(&mut tx, scope, id).await?;
+        let changed = query(
             "UPDATE attempt SET outcome = $4, by_whom = $5, withdrawn = 0 \
              WHERE guild = $1 AND number = $2 AND seq = $3",
         )
@@ -238,7 +245,7 @@ impl Store {
         if changed.rows_affected() == 0 {
             return Err(StoreError::NotFound);
         }
-        super::incidents::note(
+        note(
             &mut tx,
             &scope.guild,
             id,
@@ -264,9 +271,9 @@ impl Store {
         by: &str,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
-        super::must_see(&mut tx, scope, id).await?;
-        super::incidents::note(
+        let mut tx = self.write(&scope.guild).await?;
+        must_see(&mut tx, scope, id).await?;
+        note(
             &mut tx,
             &scope.guild,
             id,

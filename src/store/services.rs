@@ -1,8 +1,8 @@
 //! The services of a guild, as people register them and imports name them.
 
 use super::{Store, StoreError, document, storable};
+use crate::database::{Connection, query, query_as};
 use crate::incident::{Registry, Service};
-use sqlx::SqliteConnection;
 
 impl Store {
     /// The services of a guild, in the order of their names.
@@ -26,7 +26,7 @@ impl Store {
         if name.is_empty() {
             return Err(StoreError::Invalid("a service needs a name".to_owned()));
         }
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let known = registry(&mut tx, guild).await?;
         for alias in &service.aliases {
             refuse_taken(&known, alias, name)?;
@@ -42,7 +42,7 @@ impl Store {
             )));
         }
         insert_service(&mut tx, guild, service).await?;
-        sqlx::query("DELETE FROM service_alias WHERE guild = $1 AND service = $2")
+        query("DELETE FROM service_alias WHERE guild = $1 AND service = $2")
             .bind(guild)
             .bind(storable(name))
             .execute(&mut *tx)
@@ -65,7 +65,7 @@ impl Store {
         service: &str,
         alias: &str,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let known = registry(&mut tx, guild).await?;
         if known.get(service).is_none() {
             return Err(StoreError::NotFound);
@@ -84,7 +84,7 @@ impl Store {
     ///
     /// [`StoreError::NotFound`] where it is not registered.
     pub async fn remove_service(&self, guild: &str, name: &str) -> Result<(), StoreError> {
-        let removed = sqlx::query("DELETE FROM service WHERE guild = $1 AND name = $2")
+        let removed = query("DELETE FROM service WHERE guild = $1 AND name = $2")
             .bind(guild)
             .bind(name)
             .execute(&self.writer)
@@ -113,16 +113,16 @@ fn refuse_taken(known: &Registry, alias: &str, service: &str) -> Result<(), Stor
 }
 
 pub(super) async fn registry(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
 ) -> Result<Registry, StoreError> {
-    let rows: Vec<(String, String, String)> = sqlx::query_as(
+    let rows: Vec<(String, String, String)> = query_as(
         "SELECT name, high_risk, environments_apart FROM service WHERE guild = $1 ORDER BY name",
     )
     .bind(guild)
     .fetch_all(&mut *connection)
     .await?;
-    let aliases: Vec<(String, String)> = sqlx::query_as(
+    let aliases: Vec<(String, String)> = query_as(
         "SELECT service, alias FROM service_alias WHERE guild = $1 ORDER BY service, alias",
     )
     .bind(guild)
@@ -148,11 +148,11 @@ pub(super) async fn registry(
 }
 
 pub(super) async fn insert_service(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     service: &Service,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO service (guild, name, high_risk, environments_apart) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (guild, name) DO UPDATE SET high_risk = excluded.high_risk, \
          environments_apart = excluded.environments_apart",
@@ -167,7 +167,7 @@ pub(super) async fn insert_service(
 }
 
 async fn insert_alias(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     service: &str,
     alias: &str,
@@ -176,7 +176,7 @@ async fn insert_alias(
     if alias.is_empty() || alias == service {
         return Ok(());
     }
-    sqlx::query(
+    query(
         "INSERT INTO service_alias (guild, alias, service) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
     )
     .bind(guild)

@@ -4,9 +4,10 @@
 //! index changes in the transaction that changes the record.
 
 use super::StoreError;
+use crate::database::past::{self, past_columns};
+use crate::database::{Connection, query};
 use crate::incident::words::tokens;
 use crate::incident::{IncidentId, PastIncident};
-use sqlx::SqliteConnection;
 
 /// Tokens kept of one field. A pasted log of a megabyte is found by its beginning; the record
 /// keeps all of it.
@@ -16,29 +17,34 @@ const BYTES_A_FIELD: usize = 64 * 1024;
 
 /// Indexes an incident as it stands, in place of what was indexed before.
 pub(super) async fn index(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<(), StoreError> {
-    let (row, record): (i64, String) =
-        sqlx::query_as("SELECT id, record FROM past_incident WHERE guild = $1 AND number = $2")
-            .bind(guild)
-            .bind(i64::from(id.number()))
-            .fetch_one(&mut *connection)
-            .await?;
-    let past: PastIncident = serde_json::from_str(&record)?;
-    remove(connection, guild, id).await?;
-    index_record(connection, guild, row, &past).await
+    let rows = query(concat!(
+        "SELECT ",
+        past_columns!(),
+        ", id FROM incident WHERE guild = $1 AND number = $2"
+    ))
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .fetch_all(&mut *connection)
+    .await?;
+    for (past, row) in past::read(connection, guild, rows).await? {
+        remove(connection, guild, id).await?;
+        index_record(connection, guild, row.try_get("id")?, &past).await?;
+    }
+    Ok(())
 }
 
 /// Indexes a record under its row, which holds no words yet.
 pub(super) async fn index_record(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     row: i64,
     past: &PastIncident,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO incident_words (rowid, guild, title, symptoms, signatures, cause, rest) \
          VALUES ($1, 'g' || lower(hex($2)), $3, $4, $5, $6, $7)",
     )
@@ -62,11 +68,11 @@ pub(super) async fn index_record(
 
 /// Removes an incident's words.
 pub(super) async fn remove(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "DELETE FROM incident_words WHERE rowid IN \
          (SELECT id FROM incident WHERE guild = $1 AND number = $2)",
     )
