@@ -300,6 +300,8 @@ fn options(duty: &Duty, tuning: Tuning) -> QueueOptions {
         time_limits: ["analyze", "reanalyze", "follow_up"]
             .into_iter()
             .map(|kind| (kind.to_owned(), longest))
+            // A channel's history comes a page at a time, as fast as Discord lets it.
+            .chain([("import".to_owned(), Duration::from_secs(10 * 60))])
             .collect(),
         pause: tuning.job_pause,
         commit_patience: tuning.commit_patience,
@@ -334,6 +336,8 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::StillFixed(work) => jobs::outcomes::still_fixed(duty, &job, work).await,
             Work::Reopen(work) => jobs::outcomes::reopen(duty, work).await,
             Work::Sameness(work) => jobs::outcomes::sameness(duty, &job, work).await,
+            Work::Import(work) => jobs::imports::read(duty, *work).await,
+            Work::ImportAnswer(work) => jobs::imports::answer(duty, work).await,
         }
     };
     tracing::Instrument::instrument(done, span).await
@@ -361,9 +365,11 @@ fn undertaker(duty: &Duty) -> Undertaker {
                     Work::Analyze(work) => work.who.locale,
                     Work::Click(work)
                     | Work::ShowUpdate(work)
+                    | Work::ImportAnswer(work)
                     | Work::StillFixed(work)
                     | Work::Reopen(work)
                     | Work::Sameness(work) => work.locale,
+                    Work::Import(work) => work.who.locale,
                     Work::Tick(work) => work.click.locale,
                     Work::Resolve(work) => work.locale,
                     Work::FollowUp(work) => work.locale,

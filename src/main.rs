@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use precedent::app::{self, App, GaveUp, StartError};
-use precedent::cli::{self, Analyze};
+use precedent::cli::{self, Analyze, Import};
 use precedent::config::Config;
 use precedent::incident::{Locale, Severity};
 use precedent::telemetry;
@@ -50,6 +50,15 @@ enum Command {
     },
     /// Say whether configuration, database, commands, token, intents and model are in order
     Check,
+    /// Replay your own incidents, each with only what was known before it; nothing is written
+    Backtest {
+        /// The guild whose incidents are replayed [default: DISCORD_GUILD_ID, else local]
+        #[arg(long, value_name = "ID")]
+        guild: Option<String>,
+        /// Print one JSON object: the sums, and every incident
+        #[arg(long)]
+        json: bool,
+    },
     /// What the team remembers
     Memory {
         #[command(subcommand)]
@@ -59,16 +68,20 @@ enum Command {
 
 #[derive(Subcommand)]
 enum MemoryCommand {
-    /// Import incidents, one JSON object a line; ids are kept, the same id again replaces
+    /// Import incidents: JSONL (one object a line, ids kept), or postmortems in Markdown
     Import {
-        /// The JSONL file
-        file: String,
+        /// A JSONL file, a Markdown file, or a folder of Markdown files
+        #[arg(value_name = "DIR|FILE.jsonl|FILE.md")]
+        path: String,
         /// The guild to import to [default: DISCORD_GUILD_ID, else local]
         #[arg(long, value_name = "ID")]
         guild: Option<String>,
-        /// Import nothing if a line is bad
+        /// Import nothing if a line is bad (JSONL)
         #[arg(long)]
         strict: bool,
+        /// Tell what would be imported and what can't be read, and store nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Export all past incidents, private ones too, one JSON object a line
     Export {
@@ -167,11 +180,23 @@ async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
         Some(Command::Memory {
             command:
                 MemoryCommand::Import {
-                    file,
+                    path,
                     guild,
                     strict,
+                    dry_run,
                 },
-        }) => cli::import(config, &file, &guild_or_default(guild), strict, &mut log).await,
+        }) => {
+            let ask = Import {
+                path,
+                guild: guild_or_default(guild),
+                strict,
+                dry_run,
+            };
+            cli::import(config, &ask, &mut out, &mut log).await
+        }
+        Some(Command::Backtest { guild, json }) => {
+            cli::backtest(config, &guild_or_default(guild), json, &mut out, &mut log).await
+        }
         Some(Command::Memory {
             command: MemoryCommand::Export { file, guild },
         }) => cli::export(config, &file, &guild_or_default(guild), &mut out, &mut log).await,

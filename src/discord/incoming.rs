@@ -137,8 +137,15 @@ pub enum OptionValue {
     Flag(bool),
     /// An attachment, resolved.
     File(FileRef),
-    /// A user, role or channel.
+    /// A user or role.
     Id(u64),
+    /// A channel or thread, and whether the person may read there.
+    Channel {
+        /// The channel.
+        id: u64,
+        /// The person may see it and read what was written before.
+        readable: bool,
+    },
 }
 
 /// A command's options by name.

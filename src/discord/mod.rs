@@ -32,13 +32,14 @@ pub use incoming::{
     made_at_ms,
 };
 pub use permission::{BotMay, May, Need};
-pub use rest::{Application, Channel, Me, OwnPost, RESPOND_TIMEOUT, Rest};
+pub use rest::{Application, Channel, Me, OwnPost, PastMessage, RESPOND_TIMEOUT, Rest};
 
 use serde_json::Value;
 
 /// Full names of the commands that the code handles; `commands.json` declares exactly these.
 pub const COMMANDS: &[&str] = &[
     "Analyze as incident",
+    "Remember as incident",
     "analyze",
     "followup",
     "help",
@@ -46,6 +47,8 @@ pub const COMMANDS: &[&str] = &[
     "incident show",
     "memory add",
     "memory duplicate",
+    "memory import",
+    "memory review",
     "memory search",
     "memory show",
     "resolve",

@@ -61,6 +61,7 @@ async fn answer_to(
         "memory show" => memory_show(duty, who, place, options).await,
         "memory add" => memory_add(duty, who, place, options).await,
         "memory duplicate" => memory_duplicate(duty, who, place, options).await,
+        "memory review" => super::review::next(duty, who, place).await,
         "service list" => service_list(duty, who, place).await,
         "service set" => service_set(duty, who, place, options).await,
         "service alias" => service_alias(duty, who, place, options).await,
@@ -70,7 +71,7 @@ async fn answer_to(
 
 /// Works an answer out and gives it to that person alone; where that takes long (an analysis of a
 /// long log is checked anew), the person is acknowledged meanwhile.
-async fn privately(
+pub(super) async fn privately(
     duty: &Duty,
     reply: &Reply,
     locale: Locale,
@@ -107,7 +108,7 @@ async fn privately(
 }
 
 /// Why a command is not done.
-enum Refusal {
+pub(super) enum Refusal {
     Trouble(Trouble),
     Store(StoreError),
 }
@@ -127,7 +128,7 @@ impl From<Trouble> for Refusal {
     }
 }
 
-type Answered = Result<Post, Refusal>;
+pub(super) type Answered = Result<Post, Refusal>;
 
 async fn say_privately(duty: &Duty, reply: &Reply, locale: Locale, answered: Answered) {
     match answered {

@@ -8,12 +8,13 @@
 use super::commands;
 use super::duty::{Duty, reporter_id, scope_of, trouble_id};
 use super::pause;
+use super::review;
 use super::talk::BURST;
 use super::work::{
-    Analyze, Click, Evidence, FollowUp, Reanalyze, Resolve, TickSteps, Work, audience_of,
+    Analyze, Click, Evidence, FollowUp, Import, Reanalyze, Resolve, TickSteps, Work, audience_of,
 };
 use crate::discord::{
-    BotMay, DiscordError, FileRef, Incoming, Need, Person, Place, Reply, SeenMessage,
+    BotMay, DiscordError, FileRef, Incoming, Need, OptionValue, Person, Place, Reply, SeenMessage,
 };
 use crate::incident::{Locale, Report, Severity};
 use crate::present::modals::input;
@@ -27,6 +28,8 @@ use std::time::Duration;
 
 /// How long a commit is waited for before the acknowledgement goes out without it.
 const COMMIT_WAIT: Duration = Duration::from_secs(1);
+/// How long what a message tells is kept for before its form opens without that.
+const DRAFT_WAIT: Duration = Duration::from_millis(500);
 /// Messages of a thread that are read again after a reconnect.
 const CATCH_UP: usize = 100;
 /// How far back a catch-up looks: as long as seen messages are remembered.
@@ -39,6 +42,8 @@ enum Acknowledge {
     Publicly,
     /// The message stays as it is until edited.
     Silently,
+    /// "Thinking", for the person alone.
+    Privately,
 }
 
 /// Takes one event.
@@ -66,9 +71,15 @@ pub async fn take(duty: &Duty, incoming: Incoming) {
             who,
             place,
             bot_may,
+            command,
             message,
-            ..
-        } => message_command(duty, reply, who, place, bot_may, message).await,
+        } => {
+            if command == "Remember as incident" {
+                remember(duty, &reply, &who, &place, &message).await;
+            } else {
+                message_command(duty, reply, who, place, bot_may, message).await;
+            }
+        }
         Incoming::Modal {
             reply,
             who,
@@ -184,6 +195,7 @@ async fn slash(
             });
             commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
         }
+        "memory import" => import(duty, reply, who, place, options).await,
         "resolve" => resolve_modal(duty, &reply, &who, &place, options.text("worked")).await,
         _ => commands::answer(duty, &reply, &who, &place, command, options).await,
     }
@@ -268,7 +280,97 @@ async fn modal(
             });
             commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
         }
+        Some(Action::RememberModal { message }) => {
+            let (own, fields) = (duty.clone(), fields.clone());
+            let locale = who.locale;
+            let stored =
+                async move { review::remember(&own, &who, &place, message, &fields).await };
+            commands::privately(duty, &reply, locale, stored).await;
+        }
         _ => refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await,
+    }
+}
+
+/// *Remember as incident*: the modal opens with what the message tells.
+async fn remember(duty: &Duty, reply: &Reply, who: &Person, place: &Place, message: &SeenMessage) {
+    if message.author.id != who.id && !who.may.manage_threads {
+        let trouble = Trouble::NotAllowed(say::Need::ManageThreads);
+        refuse(duty, reply, &trouble, who.locale).await;
+        return;
+    }
+    if message.text.trim().is_empty() {
+        refuse(duty, reply, &Trouble::EmptyReport, who.locale).await;
+        return;
+    }
+    let past = review::draft(duty, place, message).await;
+    let prefill = review::prefill(&past, who.locale);
+    let payload = present::remember_modal(who.locale, message.id, &prefill);
+    // What the form has no room for is kept beside it; a slow store is not waited for.
+    let (own, by, guild, id) = (duty.clone(), who.name.clone(), place.guild, message.id);
+    let mut kept =
+        tokio::spawn(async move { review::keep_draft(&own, guild, id, &by, &past).await });
+    let _in_time = tokio::time::timeout(DRAFT_WAIT, &mut kept).await;
+    open_modal(duty, reply, &payload, who.locale).await;
+}
+
+/// `/memory import`: what can be said without IO is said at once; the rest is a job.
+async fn import(
+    duty: &Duty,
+    reply: Reply,
+    who: Person,
+    place: Place,
+    options: &crate::discord::Options,
+) {
+    let locale = who.locale;
+    if !who.may.manage_guild {
+        let trouble = Trouble::NotAllowed(say::Need::ManageServer);
+        refuse(duty, &reply, &trouble, locale).await;
+        return;
+    }
+    let file = options.file("file").cloned();
+    let channel = match options.0.get("channel") {
+        Some(OptionValue::Channel {
+            readable: false, ..
+        }) => {
+            say_alone(duty, &reply, say::channel_not_seen(locale)).await;
+            return;
+        }
+        Some(OptionValue::Channel { id, .. }) => Some(*id),
+        _ => None,
+    };
+    let since = options.text("since").map(str::trim).unwrap_or_default();
+    let since_ms = if since.is_empty() {
+        Some(0)
+    } else {
+        since
+            .parse::<jiff::civil::Date>()
+            .ok()
+            .and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC).ok())
+            .map(|day| day.timestamp().as_millisecond())
+    };
+    let Some(since_ms) = since_ms else {
+        say_alone(duty, &reply, say::bad_since(locale)).await;
+        return;
+    };
+    if file.is_none() && (channel.is_none() || since.is_empty()) {
+        say_alone(duty, &reply, say::import_needs_one(locale)).await;
+        return;
+    }
+    let work = Work::Import(Box::new(Import {
+        reply: reply.clone(),
+        who,
+        place,
+        file,
+        channel,
+        since_ms,
+    }));
+    commit(duty, &reply, &work, Acknowledge::Privately, locale).await;
+}
+
+async fn say_alone(duty: &Duty, reply: &Reply, sentence: &str) {
+    let post = present::private(sentence);
+    if let Err(error) = duty.rest.show(reply, &post.payload, true).await {
+        tracing::warn!(reason = error.reason(), "an answer could not be shown");
     }
 }
 
@@ -408,7 +510,25 @@ async fn component(
             commands::attempt_held(duty, &reply, &who, &place, incident, attempt).await;
             return;
         }
-        Action::ResolveModal { .. } | Action::AnalyzeModal => {
+        Action::ImportYes { .. } | Action::ImportNo { .. } => {
+            if !who.may.manage_guild {
+                let trouble = Trouble::NotAllowed(say::Need::ManageServer);
+                refuse(duty, &reply, &trouble, who.locale).await;
+                return;
+            }
+            Work::ImportAnswer(click)
+        }
+        Action::Review {
+            incident,
+            attempt,
+            worked,
+        } => {
+            review::answered(duty, &reply, &who, &place, incident, attempt, worked).await;
+            return;
+        }
+        Action::RememberModal { .. }
+        | Action::ResolveModal { .. }
+        | Action::AnalyzeModal => {
             refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await;
             return;
         }
@@ -529,7 +649,9 @@ async fn commit(duty: &Duty, reply: &Reply, work: &Work, how: Acknowledge, local
                 let post = present::error(&Trouble::NotStoredAfterAll, Some(&id), locale);
                 match how {
                     Acknowledge::Silently => duty.tell(reply, &post).await,
-                    Acknowledge::Publicly => drop(duty.answer(reply, &post).await),
+                    Acknowledge::Publicly | Acknowledge::Privately => {
+                        let _shown = duty.answer(reply, &post).await;
+                    }
                 }
             }
         }
@@ -540,6 +662,7 @@ async fn acknowledge(duty: &Duty, reply: &Reply, how: Acknowledge) {
     let done = match how {
         Acknowledge::Publicly => duty.rest.defer(reply, false).await,
         Acknowledge::Silently => duty.rest.defer_update(reply).await,
+        Acknowledge::Privately => duty.rest.defer(reply, true).await,
     };
     match done {
         // The same interaction delivered twice is acknowledged once.

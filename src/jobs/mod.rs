@@ -2,9 +2,12 @@
 //! process.
 
 pub mod analyze;
+pub mod backtest;
 pub mod clicks;
 pub mod commands;
 pub mod duty;
+pub mod history;
+pub mod imports;
 pub mod intake;
 pub mod limits;
 pub mod mirror;
@@ -14,5 +17,6 @@ pub mod queue;
 pub mod recollect;
 pub mod remember;
 pub mod respond;
+pub mod review;
 pub mod talk;
 pub mod work;

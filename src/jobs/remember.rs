@@ -211,7 +211,7 @@ fn next_line<R: BufRead>(reader: &mut R) -> std::io::Result<Option<Result<String
 }
 
 /// The record with every text redacted.
-fn redacted(past: PastIncident, redact: &(dyn Fn(&str) -> String + Sync)) -> PastIncident {
+pub(super) fn redacted(past: PastIncident, redact: &(dyn Fn(&str) -> String + Sync)) -> PastIncident {
     let all = |texts: Vec<String>| texts.iter().map(|text| redact(text)).collect();
     let some = |text: Option<String>| text.as_deref().map(redact);
     PastIncident {

@@ -41,6 +41,10 @@ pub enum Work {
     Reopen(Click),
     /// A button of the question whether two fixes or causes are one.
     Sameness(Click),
+    /// A file or a channel is read, and previewed.
+    Import(Box<Import>),
+    /// A previewed import is stored or dropped.
+    ImportAnswer(Click),
 }
 
 /// A report.
@@ -177,6 +181,23 @@ pub struct Resolve {
     pub locale: Locale,
 }
 
+/// An import that somebody asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Import {
+    /// The means to answer.
+    pub reply: Reply,
+    /// Who asked.
+    pub who: Person,
+    /// Where.
+    pub place: Place,
+    /// The file to read.
+    pub file: Option<FileRef>,
+    /// The channel or thread to read.
+    pub channel: Option<u64>,
+    /// From when on, unix milliseconds.
+    pub since_ms: i64,
+}
+
 /// A question about a tried fix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AskOutcome {
@@ -230,6 +251,8 @@ impl Work {
             Self::StillFixed(_) => "still_fixed",
             Self::Reopen(_) => "reopen",
             Self::Sameness(_) => "sameness",
+            Self::Import(_) => "import",
+            Self::ImportAnswer(_) => "import_answer",
         }
     }
 
@@ -248,6 +271,7 @@ impl Work {
             Self::Evidence(work) => format!("evidence/{}", work.message),
             Self::Click(work)
             | Self::ShowUpdate(work)
+            | Self::ImportAnswer(work)
             | Self::StillFixed(work)
             | Self::Reopen(work)
             | Self::Sameness(work) => {
@@ -255,6 +279,7 @@ impl Work {
             }
             Self::AskStillFixed(watch) => watch.key("still"),
             Self::CountQuietDays(watch) => watch.key("quiet"),
+            Self::Import(work) => format!("interaction/{}", work.reply.interaction),
             Self::Tick(work) => format!("interaction/{}", work.click.interaction),
             Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
             Self::AskOutcome(work) => {
@@ -294,9 +319,11 @@ impl Work {
             Self::FollowUp(work) => work.reply.as_ref(),
             Self::Click(work)
             | Self::ShowUpdate(work)
+            | Self::ImportAnswer(work)
             | Self::StillFixed(work)
             | Self::Reopen(work)
             | Self::Sameness(work) => Some(&work.reply),
+            Self::Import(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
             Self::Evidence(_)

@@ -143,6 +143,30 @@ pub enum Action {
     AnalyzeModal,
     /// Select: open a past incident in private, from a list outside of any incident.
     OpenMemory,
+    /// The submitted modal of *Remember as incident*.
+    RememberModal {
+        /// The message it was used on.
+        message: u64,
+    },
+    /// Store the import that waits.
+    ImportYes {
+        /// The interaction that asked for it.
+        import: u64,
+    },
+    /// Drop the import that waits.
+    ImportNo {
+        /// The interaction that asked for it.
+        import: u64,
+    },
+    /// What became of an old fix: worked, failed, or nobody knows.
+    Review {
+        /// The incident.
+        incident: IncidentId,
+        /// The attempt, by its number in the incident.
+        attempt: u32,
+        /// Whether it worked.
+        worked: Option<bool>,
+    },
 }
 
 const VERSION: &str = "p1";
@@ -210,6 +234,21 @@ impl Action {
             }
             Self::AnalyzeModal => format!("{VERSION}:analyze"),
             Self::OpenMemory => format!("{VERSION}:memory"),
+            Self::RememberModal { message } => format!("{VERSION}:remember:{message}"),
+            Self::ImportYes { import } => format!("{VERSION}:import:{import}"),
+            Self::ImportNo { import } => format!("{VERSION}:noimport:{import}"),
+            Self::Review {
+                incident,
+                attempt,
+                worked,
+            } => {
+                let worked = match worked {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => "unsure",
+                };
+                format!("{}:{worked}", run("review", incident, attempt))
+            }
         }
     }
 
@@ -223,6 +262,25 @@ impl Action {
         let action = match rest {
             ["analyze"] => Self::AnalyzeModal,
             ["memory"] => Self::OpenMemory,
+            ["remember", message] => Self::RememberModal {
+                message: message.parse().ok()?,
+            },
+            ["import", import] => Self::ImportYes {
+                import: import.parse().ok()?,
+            },
+            ["noimport", import] => Self::ImportNo {
+                import: import.parse().ok()?,
+            },
+            ["review", incident, attempt, worked] => Self::Review {
+                incident: id(incident)?,
+                attempt: number(attempt)?,
+                worked: match *worked {
+                    "yes" => Some(true),
+                    "no" => Some(false),
+                    "unsure" => None,
+                    _ => return None,
+                },
+            },
             [word, incident] => {
                 let incident = id(incident)?;
                 match *word {
@@ -344,7 +402,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..24,
+            0usize..28,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -401,6 +459,20 @@ mod tests {
                         22 => Action::DifferentFrom {
                             incident,
                             question: analysis,
+                        },
+                        23 => Action::RememberModal {
+                            message: u64::from(number) << 20,
+                        },
+                        24 => Action::ImportYes {
+                            import: u64::from(number) << 20,
+                        },
+                        25 => Action::ImportNo {
+                            import: u64::from(number) << 20,
+                        },
+                        26 => Action::Review {
+                            incident,
+                            attempt: analysis,
+                            worked,
                         },
                         _ => Action::OpenMemory,
                     })

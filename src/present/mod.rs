@@ -19,6 +19,7 @@ pub mod checklist;
 pub mod custom_id;
 pub mod escape;
 pub mod headline;
+pub mod history;
 pub mod ink;
 pub mod lists;
 pub mod modals;
@@ -40,6 +41,10 @@ pub use cards::cards;
 pub use checklist::checklist;
 pub use custom_id::{Action, CardRef};
 pub use headline::{headline, incident_show, working};
+pub use history::{
+    ImportPreview, RememberPrefill, import_done, import_dropped, import_preview, remember_modal,
+    review_done, review_question,
+};
 pub use lists::{
     IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
     offer_reanalysis, private, service_list, still_fixed,

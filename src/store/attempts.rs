@@ -416,7 +416,7 @@ impl Store {
     }
 }
 
-async fn settle(
+pub(super) async fn settle(
     connection: &mut Connection,
     guild: &str,
     id: IncidentId,

@@ -17,6 +17,7 @@
 mod analyses;
 mod attempts;
 mod error;
+mod imports;
 mod incidents;
 mod mirrored;
 mod outcomes;
@@ -32,6 +33,7 @@ mod words;
 pub use analyses::{Measures, StoredAnalysis};
 pub use attempts::{Attempt, Resolution};
 pub use error::StoreError;
+pub use imports::{ImportedDocument, OpenQuestion};
 pub use incidents::{Change, Event, Filter, Incident, NewIncident};
 pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
 pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
@@ -109,6 +111,20 @@ impl Store {
             ));
         }
         sqlite::open(url).await
+    }
+
+    /// Opens a database to read it and nothing else: nothing is created, brought up to date or
+    /// written, whatever is called (R29).
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`]; [`StoreError::Invalid`] where there is no such file, or where an older
+    /// version wrote it and it has to be brought up to date first.
+    pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
+        if !url.starts_with("sqlite:") {
+            return Self::open(url).await;
+        }
+        sqlite::open_to_read(url).await
     }
 
     /// Closes every connection. What is called afterwards fails with [`StoreError::Unavailable`].

@@ -10,6 +10,7 @@
 
 mod engine;
 mod errors;
+mod history;
 mod labels;
 mod outcomes;
 mod record;
@@ -18,6 +19,7 @@ mod why;
 
 pub use engine::*;
 pub use errors::*;
+pub use history::*;
 pub use labels::*;
 pub use outcomes::*;
 pub use record::*;

@@ -335,8 +335,11 @@ async fn help_names_what_works_today_and_nothing_else() {
         "/followup",
         "/resolve",
         "/memory search",
+        "/memory import",
+        "/memory review",
         "/service alias",
         "Analyze as incident",
+        "Remember as incident",
         "Manage Threads",
         "Manage Server",
     ] {
@@ -344,7 +347,6 @@ async fn help_names_what_works_today_and_nothing_else() {
     }
     for never in [
         "role",
-        "import",
         "forget",
         "share",
         "calibration",

@@ -7,6 +7,7 @@ mod commands;
 mod durable;
 mod faults;
 mod hindsight;
+mod history;
 mod isolation;
 mod limits;
 mod memory;
