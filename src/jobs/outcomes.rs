@@ -274,12 +274,7 @@ pub async fn still_fixed(duty: &Duty, job: &Job, work: Click) -> Result<(), JobE
         duty.tell(&work.reply, &post).await;
         return Ok(());
     }
-    // A job that runs again after its process died finds its word recorded.
-    let first = duty
-        .store
-        .first_time(&format!("done/{}", job.command.key), Timestamp::now())
-        .await?;
-    let attempt = if first && stands != wanted {
+    let attempt = if stands != wanted && may_say(job, &work, attempt.fix.at) {
         duty.store
             .revise_attempt(
                 &scope,
@@ -346,6 +341,12 @@ pub async fn reopen(duty: &Duty, work: Click) -> Result<(), JobError> {
         over_limit_seconds: duty.limiter.unasked(work.guild),
     });
     Ok(duty.commit(&again).await?)
+}
+
+/// Whether a click is still to be recorded. A job that runs again after its process died finds its
+/// own word recorded, or a later one, which wins; else it records it now.
+fn may_say(job: &Job, work: &Click, last_said: Option<Timestamp>) -> bool {
+    job.attempt == 1 || last_said.is_none_or(|at| at.as_millisecond() < work.reply.created_ms)
 }
 
 async fn find(duty: &Duty, work: &Click, id: IncidentId) -> Result<Option<Incident>, JobError> {
@@ -553,11 +554,7 @@ pub async fn sameness(duty: &Duty, job: &Job, work: Click) -> Result<(), JobErro
         duty.tell(&work.reply, &post).await;
         return Ok(());
     };
-    let first = duty
-        .store
-        .first_time(&format!("done/{}", job.command.key), Timestamp::now())
-        .await?;
-    if first {
+    if may_say(job, &work, Some(question.at)) {
         let again = question.same == Some(same);
         let agrees = again
             && super::clicks::at_once(

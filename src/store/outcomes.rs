@@ -219,14 +219,15 @@ impl Store {
     ///
     /// Those of the database.
     pub async fn people_said(&self, scope: &Scope) -> Result<PeopleSaid, StoreError> {
-        let rows: Vec<(String, String, String)> = query_as(concat!(
-            "SELECT words, other_words, verdict FROM likeness WHERE guild = $1 AND verdict IS NOT NULL \
-             AND number IN (SELECT number FROM incident WHERE ",
-            visible!(),
-            ") AND other IN (SELECT number FROM incident WHERE ",
-            visible!(),
-            ") ORDER BY at, number, seq"
-        ))
+        let rows: Vec<(String, String, String)> = query_as(
+            "SELECT l.words, l.other_words, l.verdict FROM likeness l \
+             JOIN incident i ON i.guild = l.guild AND i.number = l.number \
+             JOIN incident o ON o.guild = l.guild AND o.number = l.other \
+             WHERE l.guild = $1 AND l.verdict IS NOT NULL \
+             AND (i.private = 0 OR i.channel = $2 OR i.thread = $2) \
+             AND (o.private = 0 OR o.channel = $2 OR o.thread = $2) \
+             ORDER BY l.at, l.number, l.seq",
+        )
         .bind(&scope.guild)
         .bind(&scope.channel)
         .fetch_all(&self.reader)
