@@ -759,6 +759,81 @@ async fn what_it_names_is_our_own_record_or_a_fragment() {
     double.finish();
 }
 
+// ---- precedent check -------------------------------------------------------------------
+
+/// The lines about Hindsight, and whether each is fine.
+async fn checked(double_url: &str, database: &str) -> Vec<(bool, String)> {
+    let variables = [
+        ("HINDSIGHT_URL", double_url),
+        ("HINDSIGHT_API_KEY", "hs-s3cr3t"),
+        ("DATABASE_URL", database),
+    ];
+    let variable = |name: &str| {
+        let found = variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    };
+    let config = precedent::config::Config::read(variable, |_| None).expect("no faults");
+    let mut lines = Vec::new();
+    let _fine = precedent::app::check(&config, &mut |fine, line| lines.push((fine, line))).await;
+    assert!(
+        !format!("{lines:?} {config:?}").contains("s3cr3t"),
+        "{lines:?}"
+    );
+    lines.retain(|(_, line)| line.starts_with("hindsight"));
+    lines
+}
+
+#[tokio::test]
+async fn check_says_whether_it_answers_and_how_far_it_is() {
+    let double = Double::start().await;
+    double.require_key("hs-s3cr3t");
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = format!("sqlite://{}", folder.path().join("p.db").display());
+    let store = Store::open(&database).await.expect("a database");
+    let entries: Vec<Entry> = (1..=3)
+        .map(|number| Entry {
+            id: Some(id(number)),
+            past: past(number, "payments pool", "Restart", Outcome::Held),
+            private_to: None,
+        })
+        .collect();
+    let at = Timestamp::now() - SignedDuration::from_mins(1);
+    store
+        .put_past(GUILD, &entries, at, true)
+        .await
+        .expect("stored");
+    let line = |fine: bool, text: &str| (fine, text.to_owned());
+    assert_eq!(
+        checked(&double.url(), &database).await,
+        [
+            line(true, "hindsight: version 1.1.0 answers"),
+            line(true, "hindsight memory: 0 incidents kept, 3 waiting"),
+        ]
+    );
+    let key = SecretString::from("hs-s3cr3t");
+    let hindsight = Hindsight::new(&double.url(), Some(&key), times()).expect("an address");
+    let mirror = Mirror::new(store.clone(), hindsight);
+    double.keep_nothing(true);
+    mirror.pass(None).await.expect("told");
+    assert_eq!(
+        checked(&double.url(), &database).await[1],
+        line(
+            false,
+            "hindsight memory: 0 incidents kept, 3 waiting, 3 of which it kept nothing"
+        )
+    );
+    double.ails(Ask::Probe, Trouble::Status(503));
+    assert_eq!(
+        checked(&double.url(), &database).await[0],
+        line(
+            false,
+            "hindsight: Hindsight answers with an error of its own (status 503)"
+        )
+    );
+    store.close().await;
+    double.finish();
+}
+
 // ---- the contract, stamped for the double and for a real server ------------------------
 
 /// What every Hindsight has to hold to.
