@@ -51,6 +51,18 @@ pub enum StartError {
     Hindsight(#[from] HindsightError),
 }
 
+/// Why a running bot stops by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum GaveUp {
+    /// Discord does not let it go on.
+    #[error(transparent)]
+    Gateway(#[from] GatewayError),
+    /// Another process is on duty on the shared database, or the database is gone: a new start
+    /// stands by until this one's turn comes again.
+    #[error("another process has taken over, or the database is gone")]
+    Relieved,
+}
+
 /// What tests and the playground set otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuning {
@@ -93,7 +105,8 @@ pub struct App {
 }
 
 impl App {
-    /// Starts the bot; gives it back once events are taken (the gateway connects meanwhile).
+    /// Starts the bot; gives it back once events are taken (the gateway connects meanwhile). Where
+    /// another process is on duty on the same PostgreSQL database it stands by until that is gone.
     ///
     /// # Errors
     ///
@@ -178,15 +191,21 @@ impl App {
         })
     }
 
-    /// Waits until the gateway gives up for good.
+    /// Waits until the gateway gives up for good, or this process is no longer the one on duty.
     ///
     /// # Errors
     ///
     /// Why.
-    pub async fn gave_up(&mut self) -> Result<(), GatewayError> {
-        match (&mut self.gateway).await {
-            Ok(result) => result,
-            Err(_) => Ok(()),
+    pub async fn gave_up(&mut self) -> Result<(), GaveUp> {
+        tokio::select! {
+            ended = &mut self.gateway => match ended {
+                Ok(result) => Ok(result?),
+                Err(_) => Ok(()),
+            },
+            () = self.queue.lost() => {
+                self.stop.send_replace(true);
+                Err(GaveUp::Relieved)
+            }
         }
     }
 

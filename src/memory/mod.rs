@@ -8,6 +8,7 @@
 //! decided in [`crate::incident`] and the pure stages; here candidates are found.
 
 pub mod format;
+mod postgres;
 pub mod hindsight;
 mod sqlite;
 

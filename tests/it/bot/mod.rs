@@ -13,8 +13,10 @@ mod memory;
 pub mod model;
 mod opened;
 mod reports;
+mod shared;
 mod talk;
 
+use crate::homes;
 use precedent::app::{App, Tuning};
 use precedent::config::{Config, DiscordConfig, HindsightConfig, Limits, LogConfig, ModelConfig};
 use precedent::discord::Patience;
@@ -57,6 +59,8 @@ pub struct Given<'a> {
     pub provisional_after: Option<Duration>,
     /// Limits; the usual ones, where not given.
     pub limits: Option<Limits>,
+    /// The database; a fresh one, where not given.
+    pub database_url: Option<String>,
     /// A memory server beside the database; none, where not given.
     pub hindsight: Option<Hindsight>,
     /// The bot does not ask for the message-content intent, and has it not.
@@ -96,7 +100,10 @@ impl Incident {
         };
         discord.set_message_content(!given.without_message_content);
         let folder = tempfile::tempdir().expect("a folder for the database");
-        let database_url = format!("sqlite://{}", folder.path().join("precedent.db").display());
+        let database_url = match given.database_url {
+            Some(url) => url,
+            None => homes::usual(folder.path()).await,
+        };
         remember(&database_url, &guild.to_string(), given.memory).await;
         let config = Config {
             database_url,
