@@ -536,6 +536,7 @@ fn evidence_lines(hypothesis: &Hypothesis, room: &Room, ink: &Ink) -> Vec<String
                 service: cited.service.clone(),
                 at: cited.at,
                 minutes: cited.minutes,
+                fragment: cited.fragment,
             },
             ink,
         );
@@ -820,7 +821,8 @@ fn choices(analysis: &Analysis, locale: Locale) -> Vec<Choice> {
     let mut cited: BTreeMap<IncidentId, (Vec<usize>, String)> = BTreeMap::new();
     let mut order = Vec::new();
     for (index, hypothesis) in analysis.hypotheses.iter().take(CARDS).enumerate() {
-        for one in &hypothesis.refs {
+        // Of a fragment there is nothing to open.
+        for one in hypothesis.refs.iter().filter(|one| !one.fragment) {
             let about = format!(
                 "{} · {}",
                 say::grade(locale, one.grade),

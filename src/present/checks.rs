@@ -52,6 +52,7 @@ pub(crate) fn cited(number: u32, grade: Grade, outcome: Outcome, day: &str) -> C
         minutes: Some(41),
         environment: Some("production".into()),
         added_by_code: false,
+        fragment: false,
     }
 }
 
@@ -564,6 +565,7 @@ fn cited_incidents() -> impl Strategy<Value = CitedIncident> {
                     at,
                     minutes,
                     added_by_code: added,
+                    fragment: !added && direct,
                 })
             },
         )

@@ -299,6 +299,8 @@ pub struct CitedIncident {
     pub environment: Option<String>,
     /// The model did not cite it; the code added it because it is an episode of the same fix.
     pub added_by_code: bool,
+    /// Only fragments of it are known: no record of our own.
+    pub fragment: bool,
 }
 
 /// A quote of the report that contradicts a cause.

@@ -667,6 +667,7 @@ fn cited_incident(context: &Context<'_>, recalled: &Recalled, written: &[String]
         added_by_code: !written
             .iter()
             .any(|reference| IncidentId::parse(reference) == Some(incident.id)),
+        fragment: incident.is_fragment(),
     }
 }
 

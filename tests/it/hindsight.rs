@@ -2,6 +2,7 @@
 //! when it fails. Against the double, and the same promises against a real server where
 //! `PRECEDENT_HINDSIGHT_URL` names one.
 
+use crate::homes::{Home, in_every_home};
 use jiff::{SignedDuration, Timestamp};
 use precedent::incident::{FixAttempt, IncidentId, Outcome, PastIncident};
 use precedent::jobs::mirror::{Mirror, MirrorError};
@@ -68,20 +69,16 @@ struct Desk {
     mirror: Mirror,
     second: Second,
     home: String,
-    _folder: tempfile::TempDir,
 }
 
 impl Desk {
-    async fn at(hindsight: Hindsight) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let url = format!("sqlite://{}", folder.path().join("p.db").display());
-        let store = Store::open(&url).await.expect("a database");
+    async fn at(home: &Home, hindsight: Hindsight) -> Self {
+        let store = home.store().await;
         Self {
             home: hindsight.name(),
             mirror: Mirror::new(store.clone(), hindsight.clone()),
             second: Second::new(store.clone(), hindsight, true),
             store,
-            _folder: folder,
         }
     }
 
@@ -113,6 +110,21 @@ impl Desk {
             .collect()
     }
 }
+
+in_every_home!(
+    everything_is_told_in_batches_once_and_again_when_it_changed,
+    a_change_in_the_same_millisecond_is_not_missed,
+    open_incidents_are_not_told_and_what_changed_hands_is,
+    what_was_forgotten_is_forgotten_there_and_never_comes_back_as_a_fragment,
+    an_outage_is_caught_up_with,
+    one_that_is_not_taken_holds_up_no_other,
+    what_was_kept_empty_is_known_and_tried_later,
+    a_bank_that_is_lost_is_a_missing_source_and_is_filled_again,
+    one_process_tells_a_server_at_a_time_and_a_dead_one_is_followed,
+    another_address_is_another_server_that_has_nothing_yet,
+    what_it_names_is_our_own_record_or_a_fragment,
+    the_double_holds_to_the_contract,
+);
 
 // ---- the client ------------------------------------------------------------------------
 
@@ -336,10 +348,9 @@ async fn a_reflection_sees_what_the_channel_may_see() {
 
 // ---- what it is told -------------------------------------------------------------------
 
-#[tokio::test]
-async fn everything_is_told_in_batches_once_and_again_when_it_changed() {
+async fn everything_is_told_in_batches_once_and_again_when_it_changed(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     for number in 1..=45 {
         let one = past(number, "payments pool empty", "Restart", Outcome::NoEffect);
         desk.put(GUILD, &one, None).await;
@@ -376,10 +387,9 @@ async fn everything_is_told_in_batches_once_and_again_when_it_changed() {
     double.finish();
 }
 
-#[tokio::test]
-async fn a_change_in_the_same_millisecond_is_not_missed() {
+async fn a_change_in_the_same_millisecond_is_not_missed(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     let at = Timestamp::now();
     let entry = |title: &str| Entry {
         id: Some(id(1)),
@@ -400,10 +410,9 @@ async fn a_change_in_the_same_millisecond_is_not_missed() {
     double.finish();
 }
 
-#[tokio::test]
-async fn open_incidents_are_not_told_and_what_changed_hands_is() {
+async fn open_incidents_are_not_told_and_what_changed_hands_is(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     desk.put(
         GUILD,
         &past(1, "payments pool", "Restart", Outcome::Held),
@@ -444,10 +453,9 @@ async fn open_incidents_are_not_told_and_what_changed_hands_is() {
     double.finish();
 }
 
-#[tokio::test]
-async fn what_was_forgotten_is_forgotten_there_and_never_comes_back_as_a_fragment() {
+async fn what_was_forgotten_is_forgotten_there_and_never_comes_back_as_a_fragment(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     desk.put(
         GUILD,
         &past(1, "payments pool", "Restart", Outcome::Held),
@@ -496,10 +504,9 @@ async fn what_was_forgotten_is_forgotten_there_and_never_comes_back_as_a_fragmen
     double.finish();
 }
 
-#[tokio::test]
-async fn an_outage_is_caught_up_with() {
+async fn an_outage_is_caught_up_with(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     for number in 1..=25 {
         desk.put(
             GUILD,
@@ -550,10 +557,9 @@ async fn an_outage_is_caught_up_with() {
     double.finish();
 }
 
-#[tokio::test]
-async fn one_that_is_not_taken_holds_up_no_other() {
+async fn one_that_is_not_taken_holds_up_no_other(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     for number in 1..=5 {
         let title = if number == 3 {
             "payments poison"
@@ -577,10 +583,9 @@ async fn one_that_is_not_taken_holds_up_no_other() {
     double.finish();
 }
 
-#[tokio::test]
-async fn what_was_kept_empty_is_known_and_tried_later() {
+async fn what_was_kept_empty_is_known_and_tried_later(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     desk.put(
         GUILD,
         &past(1, "payments pool", "Restart", Outcome::Held),
@@ -606,10 +611,9 @@ async fn what_was_kept_empty_is_known_and_tried_later() {
     double.finish();
 }
 
-#[tokio::test]
-async fn a_bank_that_is_lost_is_a_missing_source_and_is_filled_again() {
+async fn a_bank_that_is_lost_is_a_missing_source_and_is_filled_again(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, impatient())).await;
+    let desk = Desk::at(home, client(&double, impatient())).await;
     // Nothing was ever retained: that is nothing to recall, and no failure.
     let nothing = desk
         .second
@@ -637,10 +641,9 @@ async fn a_bank_that_is_lost_is_a_missing_source_and_is_filled_again() {
     double.finish();
 }
 
-#[tokio::test]
-async fn one_process_tells_a_server_at_a_time_and_a_dead_one_is_followed() {
+async fn one_process_tells_a_server_at_a_time_and_a_dead_one_is_followed(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     desk.put(
         GUILD,
         &past(1, "payments pool", "Restart", Outcome::Held),
@@ -677,10 +680,9 @@ async fn one_process_tells_a_server_at_a_time_and_a_dead_one_is_followed() {
     double.finish();
 }
 
-#[tokio::test]
-async fn another_address_is_another_server_that_has_nothing_yet() {
+async fn another_address_is_another_server_that_has_nothing_yet(home: &Home) {
     let (one, other) = (Double::start().await, Double::start().await);
-    let desk = Desk::at(client(&one, times())).await;
+    let desk = Desk::at(home, client(&one, times())).await;
     desk.put(
         GUILD,
         &past(1, "payments pool", "Restart", Outcome::Held),
@@ -697,10 +699,9 @@ async fn another_address_is_another_server_that_has_nothing_yet() {
 
 // ---- what it is believed ---------------------------------------------------------------
 
-#[tokio::test]
-async fn what_it_names_is_our_own_record_or_a_fragment() {
+async fn what_it_names_is_our_own_record_or_a_fragment(home: &Home) {
     let double = Double::start().await;
-    let desk = Desk::at(client(&double, times())).await;
+    let desk = Desk::at(home, client(&double, times())).await;
     desk.put(
         GUILD,
         &past(1, "payments pool", "Restart", Outcome::NoEffect),
@@ -759,12 +760,87 @@ async fn what_it_names_is_our_own_record_or_a_fragment() {
     double.finish();
 }
 
+// ---- precedent check -------------------------------------------------------------------
+
+/// The lines about Hindsight, and whether each is fine.
+async fn checked(double_url: &str, database: &str) -> Vec<(bool, String)> {
+    let variables = [
+        ("HINDSIGHT_URL", double_url),
+        ("HINDSIGHT_API_KEY", "hs-s3cr3t"),
+        ("DATABASE_URL", database),
+    ];
+    let variable = |name: &str| {
+        let found = variables.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    };
+    let config = precedent::config::Config::read(variable, |_| None).expect("no faults");
+    let mut lines = Vec::new();
+    let _fine = precedent::app::check(&config, &mut |fine, line| lines.push((fine, line))).await;
+    assert!(
+        !format!("{lines:?} {config:?}").contains("s3cr3t"),
+        "{lines:?}"
+    );
+    lines.retain(|(_, line)| line.starts_with("hindsight"));
+    lines
+}
+
+#[tokio::test]
+async fn check_says_whether_it_answers_and_how_far_it_is() {
+    let double = Double::start().await;
+    double.require_key("hs-s3cr3t");
+    let home = Home::usual().await;
+    let database = home.url();
+    let store = home.store().await;
+    let entries: Vec<Entry> = (1..=3)
+        .map(|number| Entry {
+            id: Some(id(number)),
+            past: past(number, "payments pool", "Restart", Outcome::Held),
+            private_to: None,
+        })
+        .collect();
+    let at = Timestamp::now() - SignedDuration::from_mins(1);
+    store
+        .put_past(GUILD, &entries, at, true)
+        .await
+        .expect("stored");
+    let line = |fine: bool, text: &str| (fine, text.to_owned());
+    assert_eq!(
+        checked(&double.url(), database).await,
+        [
+            line(true, "hindsight: version 1.1.0 answers"),
+            line(true, "hindsight memory: 0 incidents kept, 3 waiting"),
+        ]
+    );
+    let key = SecretString::from("hs-s3cr3t");
+    let hindsight = Hindsight::new(&double.url(), Some(&key), times()).expect("an address");
+    let mirror = Mirror::new(store.clone(), hindsight);
+    double.keep_nothing(true);
+    mirror.pass(None).await.expect("told");
+    assert_eq!(
+        checked(&double.url(), database).await[1],
+        line(
+            false,
+            "hindsight memory: 0 incidents kept, 3 waiting, 3 of which it kept nothing"
+        )
+    );
+    double.ails(Ask::Probe, Trouble::Status(503));
+    assert_eq!(
+        checked(&double.url(), database).await[0],
+        line(
+            false,
+            "hindsight: Hindsight answers with an error of its own (status 503)"
+        )
+    );
+    store.close().await;
+    double.finish();
+}
+
 // ---- the contract, stamped for the double and for a real server ------------------------
 
 /// What every Hindsight has to hold to.
-async fn contract(hindsight: Hindsight, guild: &str) -> Vec<String> {
+async fn contract(home: &Home, hindsight: Hindsight, guild: &str) -> Vec<String> {
     let mut notes = Vec::new();
-    let desk = Desk::at(hindsight.clone()).await;
+    let desk = Desk::at(home, hindsight.clone()).await;
     let mut timed = |what: &str, started: Instant| {
         notes.push(format!("{what}: {} ms", started.elapsed().as_millis()));
     };
@@ -928,7 +1004,8 @@ async fn contract(hindsight: Hindsight, guild: &str) -> Vec<String> {
     );
 
     // Two at once, and another process over the same bank: nothing doubles.
-    let other = Desk::at(hindsight.clone()).await;
+    let elsewhere = home.another().await;
+    let other = Desk::at(&elsewhere, hindsight.clone()).await;
     let (one, two) = tokio::join!(
         desk.recalls(guild, "", ledger),
         other.recalls(guild, "", ledger)
@@ -961,10 +1038,9 @@ async fn texts_of(hindsight: &Hindsight, guild: &str, question: &str, number: u3
         .collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_double_holds_to_the_contract() {
+async fn the_double_holds_to_the_contract(home: &Home) {
     let double = Double::start().await;
-    let _notes = contract(client(&double, impatient()), GUILD).await;
+    let _notes = contract(home, client(&double, impatient()), GUILD).await;
     double.finish();
 }
 
@@ -981,7 +1057,7 @@ async fn a_real_server_holds_to_the_contract() {
         ..Times::default()
     };
     let hindsight = Hindsight::new(&url, None, times).expect("an address");
-    let notes = contract(hindsight, &guild).await;
+    let notes = contract(&Home::usual().await, hindsight, &guild).await;
     for note in notes {
         eprintln!("{note}");
     }

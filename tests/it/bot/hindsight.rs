@@ -158,6 +158,7 @@ async fn a_fragment_is_offered_as_one_and_proves_nothing() {
     );
     let shown = format!("{headline}\n{}", text_of(&posts));
     assert!(shown.contains("INC-0077"), "{shown}");
+    assert!(shown.contains("fragment only, no record here"), "{shown}");
     for claim in ["WORKED", "PROVEN 1x", "fix held", "fixed in", "1 held"] {
         assert!(!shown.contains(claim), "{claim}: {shown}");
     }
