@@ -9,6 +9,8 @@
 
 pub mod format;
 mod postgres;
+pub mod hindsight;
 mod sqlite;
 
+pub use hindsight::Hindsight;
 pub use sqlite::{Found, MemoryError, Query, Sqlite};

@@ -8,6 +8,7 @@ mod command_line;
 mod discord;
 mod documents;
 mod homes;
+mod hindsight;
 mod hostile;
 mod layers;
 mod llm;

