@@ -54,8 +54,7 @@ CREATE TABLE incident (
 );
 
 CREATE INDEX incident_by_thread ON incident (guild, thread) WHERE thread IS NOT NULL;
--- Answers "how many, how many on this service" without touching a row.
-CREATE INDEX incident_by_service ON incident (guild, service, status, private, channel, thread, number);
+CREATE INDEX incident_private ON incident (guild) WHERE private <> 0;
 CREATE INDEX incident_by_end ON incident (guild, status, resolved_at);
 
 -- Fixes tried. A withdrawn one was a wrong click: kept, never counted.
@@ -166,17 +165,49 @@ CREATE TABLE service_alias (
 CREATE INDEX incident_newest ON incident
     (guild, service, (coalesce(resolved_at, started_at, reported_at, 0)) DESC, number DESC);
 
+-- How many past incidents that everybody may see there are on each service ('' for none), so that a
+-- search does not count a hundred thousand rows to say so.
+CREATE TABLE incident_count (
+    guild TEXT COLLATE "C" NOT NULL,
+    service TEXT COLLATE "C" NOT NULL,
+    past BIGINT NOT NULL,
+    PRIMARY KEY (guild, service)
+) WITH (fillfactor = 50);
+
+CREATE FUNCTION incident_counts(row_is incident) RETURNS BOOLEAN LANGUAGE sql IMMUTABLE AS $$
+    SELECT row_is.private = 0 AND row_is.status NOT IN ('investigating', 'fixing', 'mitigated')
+$$;
+
+CREATE FUNCTION count_incident() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' AND incident_counts(OLD) THEN
+        UPDATE incident_count SET past = past - 1
+        WHERE guild = OLD.guild AND service = coalesce(OLD.service, '');
+    END IF;
+    IF TG_OP <> 'DELETE' AND incident_counts(NEW) THEN
+        INSERT INTO incident_count AS known (guild, service, past)
+        VALUES (NEW.guild, coalesce(NEW.service, ''), 1)
+        ON CONFLICT (guild, service) DO UPDATE SET past = known.past + 1;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER count_incident
+    AFTER INSERT OR DELETE OR UPDATE OF guild, service, status, private ON incident
+    FOR EACH ROW EXECUTE FUNCTION count_incident();
+
 -- The words of each incident: tokens of our own making, each behind a mark of its guild, so that a
--- search never walks another guild's words. They lie outside the row, so that a search that only
--- counts hits reads small rows.
+-- search never walks another guild's words.
 CREATE TABLE incident_words (
     id BIGINT PRIMARY KEY NOT NULL REFERENCES incident (id) ON DELETE CASCADE,
     words TSVECTOR NOT NULL
-) WITH (toast_tuple_target = 128);
+);
 
-ALTER TABLE incident_words ALTER COLUMN words SET STORAGE EXTERNAL;
--- Without a list of pending entries: what is written costs a little more, what is read never waits.
-CREATE INDEX incident_words_index ON incident_words USING gin (words) WITH (fastupdate = off);
+-- A short list of pending entries (in kB): an import adds to the index many at a time, and a search
+-- that has to read the list still takes no notice.
+CREATE INDEX incident_words_index ON incident_words USING gin (words)
+    WITH (fastupdate = on, gin_pending_list_limit = 256);
 
 -- In how many incidents of its guild a token occurs; kept with the words, in one transaction.
 CREATE TABLE incident_terms (

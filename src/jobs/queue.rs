@@ -24,8 +24,8 @@
 use crate::database::place::{Lost, Place};
 use crate::database::{Pool, Sql, query_as, query_scalar};
 use crate::store::{Store, StoreError};
-use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 use jiff::Timestamp;
 use riverqueue::{
     Client, InsertOpts, JobArgs, JobRow, JobState, MaintenanceConfig, QueueConfig, Retention,
@@ -50,6 +50,9 @@ const QUEUE: &str = "default";
 const WAITING: usize = 4096;
 /// Commands in one commit.
 const GROUP: usize = 512;
+/// Of these, what PostgreSQL takes in one transaction, and how many of these at once.
+const CHUNK: usize = 32;
+const AT_ONCE: usize = 6;
 /// Levels of a payload; the reader of JSON gives up at 128.
 const DEEPEST: usize = 100;
 /// Pause between two jobs that are released after they ran when the process died, twice or more.
@@ -358,6 +361,7 @@ impl Queue {
             waiting,
             stop.clone(),
             options.commit_patience,
+            store.write_pool().postgres().is_some(),
         ));
         let supervisor = tokio::spawn(supervise(client.clone(), stop, hold));
         Ok(Self {
@@ -741,6 +745,7 @@ async fn commit_groups(
     mut waiting: mpsc::Receiver<Waiting>,
     mut stop: watch::Receiver<Option<Duration>>,
     patience: Duration,
+    several: bool,
 ) {
     let mut closed = false;
     loop {
@@ -761,7 +766,7 @@ async fn commit_groups(
             continue;
         }
         // Who waits for a group that ends in a panic is told so by the closed channel.
-        if AssertUnwindSafe(commit_group(&client, group, patience))
+        if AssertUnwindSafe(commit_group(&client, group, patience, several))
             .catch_unwind()
             .await
             .is_err()
@@ -777,7 +782,7 @@ async fn stopped(stop: &mut watch::Receiver<Option<Duration>>) {
     let _ = stop.wait_for(Option::is_some).await;
 }
 
-async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration) {
+async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration, several: bool) {
     // A key that comes twice in one group is committed once, and told twice.
     let mut unique: Vec<(Command, Option<Timestamp>)> = Vec::with_capacity(group.len());
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -793,30 +798,18 @@ async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration) 
             });
         first.push(place);
     }
-    let results = match insert_patiently(client, &unique, oldest + patience).await {
-        Ok(committed) => committed.into_iter().map(Ok).collect(),
-        // One command that cannot be stored does not take the others along.
-        Err(error) if !error.is_transient() && unique.len() > 1 => {
-            let mut results = Vec::with_capacity(unique.len());
-            for one in &unique {
-                let alone = insert_patiently(client, std::slice::from_ref(one), oldest + patience);
-                results.push(
-                    alone
-                        .await
-                        .map(|committed| committed.first().copied().unwrap_or(Committed::Already)),
-                );
-            }
-            results
-        }
-        Err(error) => {
-            tracing::error!(%error, commands = unique.len(), "commands could not be committed");
-            vec![Err(error)]
-        }
-    };
+    // The queue writes job by job: on a server each waits for an answer, so several write at once.
+    let chunk = if several { CHUNK } else { GROUP };
+    let mut writing = Vec::new();
+    for chunk in unique.chunks(chunk) {
+        writing.push(commit_chunk(client, chunk, oldest + patience).boxed());
+    }
+    let writing = futures::stream::iter(writing).buffered(AT_ONCE);
+    let committed: Vec<Vec<Result<Committed, StoreError>>> = writing.collect().await;
+    let results: Vec<Result<Committed, StoreError>> = committed.into_iter().flatten().collect();
     let mut told = vec![false; unique.len()];
     for (waiting, place) in group.into_iter().zip(first) {
-        // A failure of all is one result.
-        let result = match results.get(place).or_else(|| results.first()) {
+        let result = match results.get(place) {
             Some(Ok(committed)) => Ok(match told.get_mut(place) {
                 Some(told) if !*told => {
                     *told = true;
@@ -829,6 +822,36 @@ async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration) 
         };
         // Who does not wait any more is not told.
         let _ = waiting.done.send(result);
+    }
+}
+
+/// Commits these in one transaction; gives what became of each.
+async fn commit_chunk(
+    client: &Client,
+    commands: &[(Command, Option<Timestamp>)],
+    deadline: tokio::time::Instant,
+) -> Vec<Result<Committed, StoreError>> {
+    match insert_patiently(client, commands, deadline).await {
+        Ok(committed) => committed.into_iter().map(Ok).collect(),
+        // One command that cannot be stored does not take the others along.
+        Err(error) if !error.is_transient() && commands.len() > 1 => {
+            let mut results = Vec::with_capacity(commands.len());
+            for one in commands {
+                let alone = insert_patiently(client, std::slice::from_ref(one), deadline).await;
+                results.push(
+                    alone.map(|committed| committed.first().copied().unwrap_or(Committed::Already)),
+                );
+            }
+            results
+        }
+        Err(error) => {
+            tracing::error!(%error, commands = commands.len(), "commands could not be committed");
+            let mut results: Vec<_> = commands.iter().map(|_| Err(same_error(&error))).collect();
+            if let Some(first) = results.first_mut() {
+                *first = Err(error);
+            }
+            results
+        }
     }
 }
 

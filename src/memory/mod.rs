@@ -8,8 +8,8 @@
 //! decided in [`crate::incident`] and the pure stages; here candidates are found.
 
 pub mod format;
-mod postgres;
 pub mod hindsight;
+mod postgres;
 mod sqlite;
 
 pub use hindsight::Hindsight;

@@ -16,16 +16,24 @@ use crate::incident::PastIncident;
 use std::collections::{HashMap, HashSet};
 
 /// Places that one search looks at, all its tokens together.
-const PLACES: i64 = 6_000;
+const PLACES: i64 = 3_000;
 
 /// As [`super::Sqlite::recall`].
 pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, MemoryError> {
     let mut connection = pool.acquire().await?;
     let own = asked.own.map_or(0, |id| i64::from(id.number()));
+    // What everybody may see is counted already; what only this channel sees is added, and the one
+    // at hand left out.
     let counts: Vec<(Option<String>, i64)> = query_as(concat!(
-        "SELECT service, count(*) FROM incident WHERE ",
+        "SELECT service, sum(past)::bigint FROM (\
+            SELECT nullif(service, '') AS service, past FROM incident_count WHERE guild = $1 \
+            UNION ALL \
+            SELECT service, 1 FROM incident WHERE private <> 0 AND ",
         recallable!(),
-        " GROUP BY service"
+        " UNION ALL \
+            SELECT service, -1 FROM incident WHERE guild = $1 AND number = $3 \
+            AND incident_counts(incident)\
+         ) AS counted GROUP BY service HAVING sum(past) > 0"
     ))
     .bind(asked.guild)
     .bind(asked.channel)
@@ -199,9 +207,9 @@ mod tests {
     #[test]
     fn the_rarest_words_that_can_be_afforded() {
         let frequencies: HashMap<String, i64> = [
-            ("pool", 5_000),
+            ("pool", 2_000),
             ("hikari", 3),
-            ("timeout", 2_000),
+            ("timeout", 1_500),
             ("error", 90_000),
         ]
         .map(|(word, count)| (word.to_owned(), count))

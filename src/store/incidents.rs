@@ -2,7 +2,7 @@
 
 use super::{
     Scope, Store, StoreError, document, incident_id, millis, must_see, optional_millis,
-    optional_storable, optional_timestamp, storable, timestamp, words,
+    optional_storable, optional_timestamp, storable, storable_service, timestamp, words,
 };
 use crate::database::past::{self, past_columns};
 use crate::database::{Connection, Row, query, query_as, query_scalar};
@@ -479,7 +479,7 @@ async fn insert(
     .bind(new.severity.map(|severity| i64::from(severity.number())))
     .bind(new.severity_by.as_deref())
     .bind(storable(&new.title))
-    .bind(optional_storable(new.service.as_deref()))
+    .bind(storable_service(new.service.as_deref()))
     .bind(optional_storable(new.environment.as_deref()))
     .bind(new.locale.code())
     .bind(storable(&new.reporter))
@@ -640,7 +640,7 @@ async fn apply(
     let query = match change {
         Change::Title(title) => set!("title = $3", storable(title)),
         Change::Service(service) => {
-            set!("service = $3", optional_storable(service.as_deref()))
+            set!("service = $3", storable_service(service.as_deref()))
         }
         Change::Environment(environment) => {
             set!(

@@ -233,6 +233,27 @@ fn optional_storable(text: Option<&str>) -> Option<Cow<'_, str>> {
     text.map(storable)
 }
 
+/// The longest name of a service, in characters: PostgreSQL's indexes take no long ones.
+const LONGEST_SERVICE: usize = 200;
+
+/// The name of a service as it is stored with an incident. What is longer than any name is cut.
+fn storable_service(name: Option<&str>) -> Option<Cow<'_, str>> {
+    optional_storable(name).map(|name| match name.char_indices().nth(LONGEST_SERVICE) {
+        Some((end, _)) => Cow::Owned(name.get(..end).unwrap_or_default().to_owned()),
+        None => name,
+    })
+}
+
+/// Refuses what is too long to be the name of a service.
+fn refuse_long(name: &str) -> Result<(), StoreError> {
+    if name.chars().nth(LONGEST_SERVICE).is_some() {
+        return Err(StoreError::Invalid(format!(
+            "the name of a service has at most {LONGEST_SERVICE} characters"
+        )));
+    }
+    Ok(())
+}
+
 /// A document as JSON text, its strings without NUL.
 fn document<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
     let json = serde_json::to_string(value)

@@ -5,7 +5,7 @@ use super::incidents::{LAST_NUMBER, next_number};
 use super::services::{insert_service, registry};
 use super::{
     Scope, Store, StoreError, document, incident_id, millis, optional_millis, optional_storable,
-    storable, visible, words,
+    refuse_long, storable, visible, words,
 };
 use crate::database::past::{self, past_columns};
 use crate::database::{Connection, Row, query, query_as, query_scalar};
@@ -206,6 +206,11 @@ async fn put(
         return Ok(PutOutcome::Refused(format!(
             "its id is above {LAST_IMPORTED}"
         )));
+    }
+    if let Some(name) = &past.service
+        && let Err(error) = refuse_long(name.trim())
+    {
+        return Ok(PutOutcome::Refused(error.to_string()));
     }
     if let Some(name) = past.service.take().filter(|name| !name.trim().is_empty()) {
         let canonical = services.canonical(&name);

@@ -23,7 +23,7 @@ const READERS: u32 = 10;
 /// How long a caller waits for a connection, and a connection for the server.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a writer waits for its turn.
-const TURN: Duration = Duration::from_secs(10);
+const TURN: Duration = Duration::from_secs(30);
 /// Limits that the server keeps; a statement may say otherwise for itself.
 const LIMITS: &[(&str, &str)] = &[
     ("statement_timeout", "30s"),

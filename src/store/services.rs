@@ -1,6 +1,6 @@
 //! The services of a guild, as people register them and imports name them.
 
-use super::{Store, StoreError, document, storable};
+use super::{Store, StoreError, document, refuse_long, storable};
 use crate::database::{Connection, query, query_as};
 use crate::incident::{Registry, Service};
 
@@ -25,6 +25,10 @@ impl Store {
         let name = service.name.trim();
         if name.is_empty() {
             return Err(StoreError::Invalid("a service needs a name".to_owned()));
+        }
+        refuse_long(name)?;
+        for alias in &service.aliases {
+            refuse_long(alias.trim())?;
         }
         let mut tx = self.write(guild).await?;
         let known = registry(&mut tx, guild).await?;
@@ -73,6 +77,7 @@ impl Store {
         if alias.trim().is_empty() {
             return Err(StoreError::Invalid("an alias needs a name".to_owned()));
         }
+        refuse_long(alias.trim())?;
         refuse_taken(&known, alias, service)?;
         insert_alias(&mut tx, guild, service, alias).await?;
         Ok(tx.commit().await?)

@@ -18,6 +18,10 @@ const TOKENS_A_FIELD: usize = 4_000;
 const BYTES_A_FIELD: usize = 64 * 1024;
 /// Bytes of the longest token that PostgreSQL is given; its own limit is a little over 2000.
 const LONGEST_TERM: usize = 500;
+/// Records whose words PostgreSQL is given in one statement.
+const RECORDS_AT_ONCE: usize = 1_000;
+/// Terms whose counts it is given in one statement.
+const TERMS_AT_ONCE: usize = 10_000;
 
 /// Indexes an incident as it stands, in place of what was indexed before.
 pub(super) async fn index(
@@ -124,31 +128,34 @@ impl Batch {
         self.words.push(words);
     }
 
-    /// Writes them.
+    /// Writes them, some thousands at a time: no statement is long.
     pub(super) async fn write(self, connection: &mut Connection) -> Result<(), StoreError> {
-        if self.rows.is_empty() {
-            return Ok(());
+        let records = self.rows.chunks(RECORDS_AT_ONCE);
+        for (rows, words) in records.zip(self.words.chunks(RECORDS_AT_ONCE)) {
+            query(
+                "INSERT INTO incident_words (id, words) \
+                 SELECT id, array_to_tsvector(string_to_array(words, ' ')) \
+                 FROM unnest($1::bigint[], $2::text[]) AS record (id, words)",
+            )
+            .bind(rows.to_vec())
+            .bind(words.to_vec())
+            .execute(&mut *connection)
+            .await?;
         }
-        query(
-            "INSERT INTO incident_words (id, words) \
-             SELECT id, array_to_tsvector(string_to_array(words, ' ')) \
-             FROM unnest($1::bigint[], $2::text[]) AS record (id, words)",
-        )
-        .bind(self.rows)
-        .bind(self.words)
-        .execute(&mut *connection)
-        .await?;
         // In the order of the terms, so that two who write take their rows in one order.
         let (terms, counts): (Vec<String>, Vec<i64>) = self.counts.into_iter().unzip();
-        query(
-            "INSERT INTO incident_terms AS known (term, docs) \
-             SELECT term, docs FROM unnest($1::text[], $2::bigint[]) AS added (term, docs) \
-             ON CONFLICT (term) DO UPDATE SET docs = known.docs + excluded.docs",
-        )
-        .bind(terms)
-        .bind(counts)
-        .execute(connection)
-        .await?;
+        let counted = terms.chunks(TERMS_AT_ONCE);
+        for (terms, counts) in counted.zip(counts.chunks(TERMS_AT_ONCE)) {
+            query(
+                "INSERT INTO incident_terms AS known (term, docs) \
+                 SELECT term, docs FROM unnest($1::text[], $2::bigint[]) AS added (term, docs) \
+                 ON CONFLICT (term) DO UPDATE SET docs = known.docs + excluded.docs",
+            )
+            .bind(terms.to_vec())
+            .bind(counts.to_vec())
+            .execute(&mut *connection)
+            .await?;
+        }
         Ok(())
     }
 }

@@ -50,6 +50,34 @@ pub async fn beside(url: &str) -> Pool {
     Pool::Sqlite(pool.expect("the database is there"))
 }
 
+/// Every byte that is kept: the files in SQLite's folder, or the rows of PostgreSQL's tables.
+pub async fn all_that_is_kept(url: &str, folder: &Path) -> Vec<Vec<u8>> {
+    if !url.starts_with("postgres") {
+        let files = std::fs::read_dir(folder).expect("the folder of the database");
+        return files
+            .map(|file| std::fs::read(file.expect("a file").path()).expect("a file"))
+            .collect();
+    }
+    let mut connection = connect(url).await;
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .expect("tables can be listed");
+    let mut kept = Vec::new();
+    for table in tables {
+        let rows: String = sqlx::query_scalar(sqlx::AssertSqlSafe(format!(
+            "SELECT coalesce(string_agg(kept::text, ' '), '') FROM {table} AS kept"
+        )))
+        .fetch_one(&mut connection)
+        .await
+        .expect("a table can be read");
+        kept.push(rows.into_bytes());
+    }
+    kept
+}
+
 /// One home: a database that nobody else has.
 pub struct Home {
     url: String,

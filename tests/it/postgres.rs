@@ -364,3 +364,72 @@ async fn who_loses_the_place_stops_at_once() {
         .expect("it is told");
     queue.shutdown(Duration::ZERO).await;
 }
+
+// ---- the command line --------------------------------------------------------------------------
+
+/// Runs the program on a database; gives whether it succeeded, what it printed, and its notes.
+fn precedent(url: &str, arguments: &[&str]) -> (bool, String, String) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_precedent"))
+        .args(arguments)
+        .env_clear()
+        .env("DATABASE_URL", url)
+        .env("RUST_LOG", "trace")
+        .output()
+        .unwrap();
+    (
+        output.status.success(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_command_line_works_on_it_and_never_prints_the_password() {
+    let Some(home) = Home::postgres().await else {
+        return;
+    };
+    let file = home.folder().join("past.jsonl");
+    let line = json!({
+        "id": 7, "title": "payments-api 503s, pool empty", "service": "payments-api",
+        "resolved_at": "2026-09-23T02:51:00Z",
+        "error_signatures": ["TillPool - no connection available, timed out after 30000ms"],
+        "root_cause": "The refund job keeps connections open",
+        "fix": "Stop the refund job", "outcome": "held",
+    });
+    std::fs::write(&file, format!("{line}\n")).unwrap();
+    let report = home.folder().join("report.txt");
+    std::fs::write(
+        &report,
+        "payments-api: TillPool - no connection available, timed out after 30000ms",
+    )
+    .unwrap();
+    let (file, report) = (file.to_str().unwrap(), report.to_str().unwrap());
+    let mut all = String::new();
+    let mut runs = |url: &str, arguments: &[&str]| {
+        let (fine, out, log) = precedent(url, arguments);
+        all.push_str(&out);
+        all.push_str(&log);
+        (fine, out, log)
+    };
+    let (fine, _, log) = runs(home.url(), &["memory", "import", file]);
+    assert!(fine && log.contains("1 added"), "{log}");
+    let (fine, out, _) = runs(home.url(), &["memory", "export", "-"]);
+    assert!(fine && out.contains("INC-0007"), "{out}");
+    let (fine, out, _) = runs(home.url(), &["analyze", report]);
+    assert!(fine && out.contains("INC-0007"), "{out}");
+    let (_, out, _) = runs(home.url(), &["check"]);
+    assert!(out.contains("ok   database: opened and writable"), "{out}");
+    // Where it cannot be opened, it says so, and an analysis goes on without memory.
+    let gone = with_database(home.url(), "no_such_database");
+    let (fine, out, log) = runs(&gone, &["analyze", report]);
+    assert!(fine && log.contains("Memory is unavailable"), "{log}");
+    assert!(!out.contains("INC-0007"), "{out}");
+    let (fine, out, _) = runs(&gone, &["check"]);
+    assert!(!fine && out.contains("FAIL database: "), "{out}");
+    let (fine, _, log) = runs(
+        "postgres://u:not-a-secret@host:port/db",
+        &["memory", "export", "-"],
+    );
+    assert!(!fine && log.contains("DATABASE_URL can't be read"), "{log}");
+    assert!(!all.contains("not-a-secret"), "{all}");
+}

@@ -123,6 +123,8 @@ in_every_home!(
     a_post_is_intended_then_sent_once,
     an_event_is_new_once_and_forgotten_after_two_days,
     a_name_means_one_service,
+    a_name_of_a_service_has_an_end,
+    what_was_searched_is_counted_as_it_changes,
     recall_finds_english_code_and_chinese,
     the_same_service_is_a_prior_and_never_a_cut,
     what_may_not_be_seen_never_crowds_out_what_may,
@@ -888,6 +890,71 @@ fn service(name: &str, aliases: &[&str]) -> Service {
         aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
         ..Service::named(name)
     }
+}
+
+async fn a_name_of_a_service_has_an_end(home: &Home) {
+    let store = home.store().await;
+    let long = "服".repeat(1_000_000);
+    assert!(matches!(
+        store.set_service("g", &service(&long, &[])).await,
+        Err(StoreError::Invalid(_))
+    ));
+    assert!(matches!(
+        store.set_service("g", &service("a", &[&long])).await,
+        Err(StoreError::Invalid(_))
+    ));
+    assert!(matches!(
+        put(&store, "g", entry(None, past("t", Some(&long)))).await,
+        PutOutcome::Refused(_)
+    ));
+    let longest = "服".repeat(200);
+    store
+        .set_service("g", &service(&longest, &[]))
+        .await
+        .unwrap();
+    let opened = NewIncident {
+        service: Some(long),
+        ..new_incident("a")
+    };
+    let opened = store.open_incident("g", &opened).await.unwrap();
+    assert_eq!(opened.past.service, Some(longest));
+}
+
+async fn what_was_searched_is_counted_as_it_changes(home: &Home) {
+    let store = home.store().await;
+    let (scope, elsewhere) = (Scope::new("g", "c1"), Scope::new("g", "c2"));
+    let counts = async |scope: &Scope| {
+        let found = recall(&store, scope, "503", Some("payments-api")).await;
+        (found.searched, found.on_service)
+    };
+    store.open_incident("g", &new_incident("a")).await.unwrap();
+    assert_eq!(counts(&scope).await, (0, 0), "it still runs");
+    let change = async |change: Change| {
+        let changed = store.update(&scope, id(1), "u", at(9), &[change]).await;
+        changed.unwrap();
+    };
+    change(Change::Status(Status::Resolved)).await;
+    assert_eq!(counts(&elsewhere).await, (1, 1));
+    change(Change::Service(Some("search".to_owned()))).await;
+    assert_eq!(counts(&elsewhere).await, (1, 0));
+    change(Change::Service(None)).await;
+    assert_eq!(counts(&elsewhere).await, (1, 0));
+    change(Change::Private(true)).await;
+    assert_eq!(counts(&elsewhere).await, (0, 0));
+    assert_eq!(counts(&scope).await, (1, 0));
+    change(Change::Private(false)).await;
+    put(&store, "g", entry(Some(5), past("x", Some("payments-api")))).await;
+    put(&store, "g", entry(Some(5), past("y", Some("search")))).await;
+    put(
+        &store,
+        "g2",
+        entry(Some(5), past("z", Some("payments-api"))),
+    )
+    .await;
+    assert_eq!(counts(&elsewhere).await, (2, 0));
+    store.forget(&scope, id(5)).await.unwrap();
+    change(Change::Status(Status::Investigating)).await;
+    assert_eq!(counts(&elsewhere).await, (0, 0));
 }
 
 async fn a_name_means_one_service(home: &Home) {

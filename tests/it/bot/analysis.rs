@@ -423,11 +423,8 @@ async fn secrets_reach_neither_the_database_nor_the_model_nor_a_post() {
         .map(|request| request.body.to_string())
         .collect();
     assert!(asked.len() >= 4, "triage and analysis, twice");
-    let mut kept = Vec::new();
-    for entry in std::fs::read_dir(incident.folder.path()).expect("the folder of the database") {
-        let path = entry.expect("a file").path();
-        kept.push(std::fs::read(&path).expect("a file of the database"));
-    }
+    let kept =
+        crate::homes::all_that_is_kept(&incident.config.database_url, incident.folder.path()).await;
     assert!(!kept.is_empty());
     let stored = |part: &str| {
         kept.iter().any(|bytes| {
