@@ -166,6 +166,34 @@ pub fn triage(report: &Report, registry: &Registry, said: &Said) -> Triage {
     }
 }
 
+/// A text apart: what people wrote, and what programs put out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Lines of prose, in order.
+    pub prose: Vec<String>,
+    /// Log lines, one a shape, in order.
+    pub log_lines: Vec<String>,
+}
+
+/// Takes a free text apart as a record wants it: prose is what was seen, log lines are its error
+/// signatures.
+pub fn parts_of(text: &str) -> Parts {
+    let mut parts = Parts::default();
+    let mut shapes = HashSet::new();
+    for line in text.lines() {
+        let line = line.trim().trim_matches('`').trim();
+        if line.is_empty() {
+            continue;
+        }
+        if !is_log_line(line) {
+            parts.prose.push(line.to_owned());
+        } else if parts.log_lines.len() < MAX_SHAPES && shapes.insert(shape(line)) {
+            parts.log_lines.push(line.to_owned());
+        }
+    }
+    parts
+}
+
 /// The report as triage reads it: prose by sentence, logs by shape.
 pub(super) struct Read<'a> {
     /// Sentences of prose of the report and the thread.
