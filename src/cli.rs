@@ -8,9 +8,12 @@ use crate::config::Config;
 use crate::incident::{Engine, Locale, Registry, Report, Severity, Status};
 use crate::jobs::backtest;
 use crate::jobs::history::{self, Fate, History};
+use crate::jobs::mirror;
+use crate::jobs::recollect::Second;
 use crate::jobs::remember::{self, ImportOptions};
 use crate::jobs::respond::{Models, Recollection, Reported, Responder, redaction_key};
 use crate::memory;
+use crate::memory::hindsight::Times;
 use crate::present::{self, View, say};
 use crate::response::redact;
 use crate::response::triage::Said;
@@ -87,6 +90,18 @@ pub async fn analyze(
                 Recollection::On(memory::Sqlite::new(store.read_pool().clone()))
             }
             (None, false) => Recollection::Down,
+        },
+        second: match (&store, ask.without_memory) {
+            (Some(store), false) => {
+                mirror::configured(config.hindsight.as_ref(), Times::default())?.map(|hindsight| {
+                    let reflects = config
+                        .hindsight
+                        .as_ref()
+                        .is_some_and(|config| config.reflect);
+                    Second::new(store.clone(), hindsight, reflects)
+                })
+            }
+            _ => None,
         },
         models: Models::configured(config).context("the model's endpoint can't be used")?,
         redaction: redaction_key(config),
@@ -224,6 +239,9 @@ pub async fn import(
     let report = import_lines(&store, config, ask, opened).await?;
     store.close().await;
     say_lines(&report, ask, "imported", log)?;
+    if config.hindsight.is_some() && !report.refused && report.added + report.replaced > 0 {
+        writeln!(log, "Hindsight is told of them while the bot runs.")?;
+    }
     if report.refused {
         bail!("Nothing was imported, because --strict was given and a line is bad.");
     }
@@ -342,6 +360,10 @@ async fn import_documents(
         store.close().await;
     }
     say_documents(&stored, ask, out, log)?;
+    let changed = stored.count(Fate::Added) + stored.count(Fate::Updated);
+    if config.hindsight.is_some() && !ask.dry_run && changed > 0 {
+        writeln!(log, "Hindsight is told of them while the bot runs.")?;
+    }
     if stored.unreadable.is_empty() {
         return Ok(());
     }
@@ -464,8 +486,9 @@ pub async fn backtest(
     let store = Store::open_to_read(&config.database_url).await?;
     let (sums, incidents) =
         backtest::backtest(&store, guild, redaction_key(config), |done, all| {
-            if done % 500 == 0 {
-                tracing::info!(done, all, "replaying");
+            // Only what takes long says how far it is.
+            if done % 500 == 0 && done < all {
+                let _shown = writeln!(log, "{done} of {all} …");
             }
         })
         .await?;

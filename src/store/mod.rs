@@ -19,7 +19,9 @@ mod attempts;
 mod error;
 mod imports;
 mod incidents;
+mod mirrored;
 mod past;
+mod postgres;
 mod posts;
 mod seen;
 mod services;
@@ -32,15 +34,20 @@ pub use attempts::{Attempt, Resolution};
 pub use error::StoreError;
 pub use imports::{ImportedDocument, OpenQuestion};
 pub use incidents::{Change, Event, Filter, Incident, NewIncident};
+pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
 pub use ticks::Tick;
 
+use crate::database::place;
 use crate::database::{Body, Connection, Pool, Transaction, query, query_scalar};
 use crate::incident::IncidentId;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+/// Why a database can't be read without being brought up to date first.
+const OLDER: &str = "the database has not the tables of this version: start the bot or run `precedent check` once, which brings it up to date";
 
 /// Rows that may be seen: those of the guild that are not private, or whose channel or thread is
 /// the scope's. `$1` is the guild, `$2` the channel.
@@ -90,19 +97,18 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotSupported`] for `postgres://`, [`StoreError::Invalid`] for any other URL
-    /// that is not `sqlite://...`, [`StoreError::Corrupt`], [`StoreError::Newer`] and
-    /// [`StoreError::Foreign`] for a file that is not ours to use, [`StoreError::Unavailable`]
+    /// [`StoreError::Invalid`] for a URL that is neither `sqlite://...` nor `postgres://...` and
+    /// for a server that does not let us in, [`StoreError::Corrupt`], [`StoreError::Newer`] and
+    /// [`StoreError::Foreign`] for a database that is not ours to use, [`StoreError::Unavailable`]
     /// where it cannot be opened.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Err(StoreError::NotSupported(
-                "PostgreSQL is not supported yet in this version: set DATABASE_URL to a file, such as sqlite://precedent.db",
-            ));
+            return postgres::open(url).await;
         }
         if !url.starts_with("sqlite:") {
             return Err(StoreError::Invalid(
-                "DATABASE_URL must begin with sqlite://, such as sqlite://precedent.db".to_owned(),
+                "DATABASE_URL must begin with sqlite:// or postgres://, such as sqlite://precedent.db"
+                    .to_owned(),
             ));
         }
         sqlite::open(url).await
@@ -116,6 +122,9 @@ impl Store {
     /// As [`Store::open`]; [`StoreError::Invalid`] where there is no such file, or where an older
     /// version wrote it and it has to be brought up to date first.
     pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return postgres::open_to_read(url).await;
+        }
         if !url.starts_with("sqlite:") {
             return Self::open(url).await;
         }
@@ -155,12 +164,15 @@ impl Store {
         Ok(())
     }
 
-    /// Reads every page and index: what `precedent check` does once.
+    /// Reads every page and index of SQLite's file. A server of PostgreSQL looks after its own.
     ///
     /// # Errors
     ///
     /// [`StoreError::Corrupt`] where something does not fit together.
     pub async fn check_integrity(&self) -> Result<(), StoreError> {
+        if self.writer.postgres().is_some() {
+            return Ok(());
+        }
         let verdict: String = query_scalar("PRAGMA quick_check(1)")
             .fetch_one(&self.writer)
             .await?;
@@ -177,7 +189,8 @@ impl Store {
         let mut transaction = self.writer.begin().await?;
         // SQLite has one writer anyway. A lock held by two guilds whose hashes meet is only slower.
         if let Body::Postgres(connection) = transaction.body() {
-            sqlx::query("SELECT pg_advisory_xact_lock(hashtext('precedent'), hashtext($1))")
+            sqlx::query("SELECT pg_advisory_xact_lock($1, hashtext($2))")
+                .bind(place::GUILDS)
                 .bind(guild)
                 .execute(connection)
                 .await?;
@@ -256,7 +269,7 @@ async fn must_see(
     id: IncidentId,
 ) -> Result<(), StoreError> {
     let found: Option<i64> = query_scalar(concat!(
-        "SELECT 1 FROM incident WHERE ",
+        "SELECT number FROM incident WHERE ",
         visible!(),
         " AND number = $3"
     ))
