@@ -360,6 +360,10 @@ async fn import_documents(
         store.close().await;
     }
     say_documents(&stored, ask, out, log)?;
+    let changed = stored.count(Fate::Added) + stored.count(Fate::Updated);
+    if config.hindsight.is_some() && !ask.dry_run && changed > 0 {
+        writeln!(log, "Hindsight is told of them while the bot runs.")?;
+    }
     if stored.unreadable.is_empty() {
         return Ok(());
     }
@@ -482,8 +486,9 @@ pub async fn backtest(
     let store = Store::open_to_read(&config.database_url).await?;
     let (sums, incidents) =
         backtest::backtest(&store, guild, redaction_key(config), |done, all| {
-            if done % 500 == 0 {
-                tracing::info!(done, all, "replaying");
+            // Only what takes long says how far it is.
+            if done % 500 == 0 && done < all {
+                let _shown = writeln!(log, "{done} of {all} …");
             }
         })
         .await?;

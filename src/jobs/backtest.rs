@@ -25,6 +25,7 @@ use crate::validation::analysis::{MemoryStatus, Source};
 use crate::validation::episodes::time_of;
 use jiff::Timestamp;
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// Above this score a wrong card is counted: the top of what one proof may give begins there (R8).
 pub const WRONG_ABOVE: u8 = 55;
@@ -231,7 +232,8 @@ pub async fn backtest(
         .unwrap_or_default();
     let mut sums = Backtest::default();
     let mut replayed = Vec::with_capacity(records.len());
-    let mut known: Vec<IncidentId> = Vec::new();
+    let mut known: HashSet<IncidentId> = HashSet::new();
+    let groups = of_one_service(&records);
     for (done, at) in order.into_iter().enumerate() {
         let Some((past, private_to)) = records.get(at) else {
             continue;
@@ -241,9 +243,7 @@ pub async fn backtest(
         while let Some(version) =
             versions.next_if(|version| begun.is_none_or(|begun| version.from <= begun))
         {
-            if !known.contains(&version.entry.past.id) {
-                known.push(version.entry.past.id);
-            }
+            known.insert(version.entry.past.id);
             batch.push(version.entry);
         }
         // The incident itself is never known, whatever its times say.
@@ -257,14 +257,19 @@ pub async fn backtest(
             channel: private_to.as_deref().unwrap_or_default(),
             registry: &registry,
             past,
+            known: known.len() - usize::from(known.contains(&past.id)),
             earlier: records
                 .iter()
-                .filter(|(other, theirs)| {
-                    other.id != past.id
+                .zip(&groups)
+                .filter(|((other, theirs), group)| {
+                    let related = marked(past, other)
+                        || (group.is_some() && groups.get(at).is_some_and(|own| own == *group));
+                    related
+                        && other.id != past.id
                         && known.contains(&other.id)
                         && (theirs.is_none() || theirs == private_to)
                 })
-                .map(|(other, _)| other)
+                .map(|((other, _), _)| other)
                 .collect(),
             now: begun.unwrap_or(now),
         })
@@ -283,6 +288,9 @@ struct Replay<'a> {
     channel: &'a str,
     registry: &'a crate::incident::Registry,
     past: &'a PastIncident,
+    /// Incidents known by then.
+    known: usize,
+    /// Of these, those of its service and those that people marked as the same.
     earlier: Vec<&'a PastIncident>,
     now: Timestamp,
 }
@@ -320,7 +328,7 @@ async fn replay(replay: &Replay<'_>) -> Replayed {
         .filter(|recalled| recalled.grade != Grade::Low)
         .map(|recalled| recalled.incident.id)
         .collect();
-    judged(past, matches, recalled, &analysis, replay.earlier.len())
+    judged(past, matches, recalled, &analysis, replay.known)
 }
 
 fn judged(
@@ -376,16 +384,39 @@ fn ended_by(past: &PastIncident) -> Option<&str> {
         .filter(|_| past.outcome().standing() != Standing::Refuted)
 }
 
+/// Which records are of one service: the same number, and none where nobody knows the service.
+fn of_one_service(records: &[(PastIncident, Option<String>)]) -> Vec<Option<usize>> {
+    let mut first_of_each: Vec<&PastIncident> = Vec::new();
+    records
+        .iter()
+        .map(|(past, _)| {
+            past.service.as_ref()?;
+            let known = first_of_each
+                .iter()
+                .position(|first| one_service(first, past));
+            Some(known.unwrap_or_else(|| {
+                first_of_each.push(past);
+                first_of_each.len() - 1
+            }))
+        })
+        .collect()
+}
+
+/// People said that both are the same.
+fn marked(past: &PastIncident, other: &PastIncident) -> bool {
+    past.duplicate_of == Some(other.id)
+        || other.duplicate_of == Some(past.id)
+        || (past.duplicate_of.is_some() && past.duplicate_of == other.duplicate_of)
+}
+
 /// Whether an earlier incident is one that should have been found.
 fn is_match(past: &PastIncident, earlier: &PastIncident) -> bool {
-    let marked = past.duplicate_of == Some(earlier.id)
-        || earlier.duplicate_of == Some(past.id)
-        || (past.duplicate_of.is_some() && past.duplicate_of == earlier.duplicate_of);
     let same_fix = || match (past.fix(), earlier.fix()) {
         (Some(one), Some(other)) => same(one, other),
         _ => false,
     };
-    marked || (one_service(past, earlier) && (shares_pattern(past, earlier) || same_fix()))
+    marked(past, earlier)
+        || (one_service(past, earlier) && (shares_pattern(past, earlier) || same_fix()))
 }
 
 /// What somebody would have typed: what was seen, never what it turned out to be.

@@ -48,6 +48,9 @@ use jiff::Timestamp;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+/// Why a database can't be read without being brought up to date first.
+const OLDER: &str = "the database has not the tables of this version: start the bot or run `precedent check` once, which brings it up to date";
+
 /// Rows that may be seen: those of the guild that are not private, or whose channel or thread is
 /// the scope's. `$1` is the guild, `$2` the channel.
 macro_rules! visible {
@@ -121,6 +124,9 @@ impl Store {
     /// As [`Store::open`]; [`StoreError::Invalid`] where there is no such file, or where an older
     /// version wrote it and it has to be brought up to date first.
     pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return postgres::open_to_read(url).await;
+        }
         if !url.starts_with("sqlite:") {
             return Self::open(url).await;
         }

@@ -78,6 +78,35 @@ pub(super) async fn open(url: &str) -> Result<Store, StoreError> {
     })
 }
 
+/// Opens the database to read it and nothing else: the server itself refuses to write.
+pub(super) async fn open_to_read(url: &str) -> Result<Store, StoreError> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|_| StoreError::Invalid(MALFORMED.to_owned()))?
+        .application_name("precedent")
+        .options(LIMITS.iter().copied())
+        .options([("default_transaction_read_only", "on")])
+        .disable_statement_logging();
+    let reader = PgPoolOptions::new()
+        .max_connections(READERS)
+        .acquire_timeout(PATIENCE)
+        .connect_with(options)
+        .await?;
+    let current: bool = sqlx::query_scalar(
+        "SELECT to_regclass('incident') IS NOT NULL AND to_regclass('imported_document') IS NOT NULL",
+    )
+    .fetch_one(&reader)
+    .await?;
+    if !current {
+        reader.close().await;
+        return Err(StoreError::Invalid(super::OLDER.to_owned()));
+    }
+    Ok(Store {
+        writer: Pool::Postgres(reader.clone()),
+        reader: Pool::Postgres(reader),
+        file: None,
+    })
+}
+
 const MALFORMED: &str =
     "DATABASE_URL can't be read: write postgres://user:password@host:5432/database";
 

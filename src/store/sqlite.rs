@@ -113,10 +113,7 @@ pub(super) async fn open_to_read(url: &str) -> Result<Store, StoreError> {
     .fetch_one(&reader)
     .await?;
     if current < 2 {
-        return Err(StoreError::Invalid(
-            "an older version wrote the database: start the bot or run `precedent check` once, which brings it up to date"
-                .to_owned(),
-        ));
+        return Err(StoreError::Invalid(super::OLDER.to_owned()));
     }
     Ok(Store {
         writer: Pool::Sqlite(reader.clone()),

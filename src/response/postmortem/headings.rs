@@ -30,6 +30,8 @@ pub(super) enum Part {
     Trigger,
     Fix,
     Mitigation,
+    /// What customers could do meanwhile.
+    Workaround,
     /// Root cause and mitigation in one.
     CauseAndFix,
     /// Remediation and prevention in one.
@@ -336,11 +338,12 @@ const LABELS: &[(&str, Part)] = &[
     ("止损", Part::Mitigation),
     ("止损措施", Part::Mitigation),
     ("缓解措施", Part::Mitigation),
-    ("临时措施", Part::Mitigation),
     ("mitigation", Part::Mitigation),
     ("mitigations", Part::Mitigation),
     ("mitigation steps", Part::Mitigation),
-    ("workaround", Part::Mitigation),
+    ("workaround", Part::Workaround),
+    ("workarounds", Part::Workaround),
+    ("临时措施", Part::Workaround),
     ("immediate actions", Part::Mitigation),
     ("root cause and mitigation", Part::CauseAndFix),
     ("preliminary root cause and mitigation", Part::CauseAndFix),

@@ -395,7 +395,6 @@ const SAYS_END: &[&str] = &[
     "to mitigate this",
     "to restore service",
     "restored service by",
-    "to recover from",
     "which resolved",
     "which fixed",
     "which mitigated",
@@ -770,6 +769,10 @@ impl<'a> Document<'a> {
         if out.is_empty() {
             out.extend(self.fix_in_prose(ended));
         }
+        let workaround = done(&self.text(Part::Workaround));
+        if out.is_empty() && !workaround.is_empty() {
+            out.push((workaround, ended.unwrap_or(Outcome::Mitigated)));
+        }
         out.retain(|(fix, _)| !says_nothing(fix));
         for (fix, _) in &mut out {
             *fix = cut(fix, LONGEST_FIELD);
@@ -827,6 +830,22 @@ impl<'a> Document<'a> {
             });
         }
         let status = fold(&self.fact(Part::Status)?);
+        // `Complete, action items in progress`: the incident is over, the paperwork is not.
+        let over = any(
+            &status,
+            &[
+                "complete",
+                "closed",
+                "done",
+                "final",
+                "已解决",
+                "已恢复",
+                "已关闭",
+            ],
+        );
+        if over && !status.contains("未") && !status.contains("incomplete") {
+            return None;
+        }
         (any(&status, STILL_OPEN) && !status.contains("resolved") || status.contains("unresolved"))
             .then_some(Outcome::Unknown)
     }

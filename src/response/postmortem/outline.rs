@@ -161,10 +161,8 @@ fn blocks(text: &str) -> Vec<Block> {
             )
             | Event::Rule => flush(&mut current, items, &mut out),
             Event::Text(text) | Event::Code(text) => current.push_str(&text),
-            Event::InlineHtml(html) | Event::Html(html) => {
-                if !in_code && !in_meta {
-                    current.push_str(&without_tags(&html));
-                }
+            Event::InlineHtml(html) | Event::Html(html) if !in_code && !in_meta => {
+                current.push_str(&without_tags(&html));
             }
             Event::SoftBreak | Event::HardBreak => {
                 current.push(if in_row { ' ' } else { '\n' });
