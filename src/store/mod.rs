@@ -17,21 +17,27 @@
 
 mod analyses;
 mod attempts;
+mod audit;
 mod error;
 mod incidents;
+mod keeping;
 mod past;
 mod posts;
 mod seen;
 mod services;
+mod settings;
 mod ticks;
 mod words;
 
 pub use analyses::{Measures, StoredAnalysis};
 pub use attempts::{Attempt, Resolution};
+pub use audit::{Audited, Signed};
 pub use error::StoreError;
 pub use incidents::{Change, Event, Filter, Incident, NewIncident};
+pub use keeping::{Forgotten, ForgottenPost, Holdings};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
+pub use settings::Roles;
 pub use ticks::Tick;
 
 use crate::incident::IncidentId;
