@@ -108,6 +108,13 @@ pub async fn analyze(
     view.service = read.case.service.clone();
     view.status = Status::Investigating;
     view.change_before_impact = read.triage.change_before.is_some();
+    if !read.triage.service_ambiguous.is_empty() {
+        writeln!(
+            log,
+            "The report may mean {}: give --service; it is taken as unknown.",
+            read.triage.service_ambiguous.join(" or ")
+        )?;
+    }
     if ask.json {
         let mut object = json!({
             "analysis": present::wire(&analysis),
@@ -226,6 +233,9 @@ pub async fn import(
         "{} added, {} replaced, {} not imported (guild {guild}).",
         report.added, report.replaced, report.failed
     )?;
+    if report.services > 0 {
+        writeln!(log, "{} services registered.", report.services)?;
+    }
     if report.refused {
         bail!("Nothing was imported, because --strict was given and a line is bad.");
     }
@@ -262,6 +272,10 @@ pub async fn export(
         written
     };
     store.close().await;
-    writeln!(log, "{written} incidents exported (guild {guild}).")?;
+    let (incidents, services) = (written.incidents, written.services);
+    writeln!(log, "{incidents} incidents exported (guild {guild}).")?;
+    if services > 0 {
+        writeln!(log, "{services} services exported.")?;
+    }
     Ok(())
 }

@@ -10,11 +10,13 @@ use super::duty::{Duty, reporter_id, scope_of, trouble_id};
 use super::pause;
 use super::talk::BURST;
 use super::work::{
-    Analyze, Click, Evidence, FollowUp, Reanalyze, Resolve, TickSteps, Work, audience_of,
+    Analyze, ChooseService, Click, Evidence, FollowUp, Forget, Reanalyze, Resolve, TickSteps, Work,
+    audience_of,
 };
 use crate::discord::{
     BotMay, DiscordError, FileRef, Incoming, Need, Person, Place, Reply, SeenMessage,
 };
+use crate::incident::rights::{self, Deed, Right};
 use crate::incident::{Locale, Report, Severity};
 use crate::present::modals::input;
 use crate::present::say::{self, Trouble};
@@ -347,7 +349,7 @@ async fn component(
                 .iter()
                 .filter_map(|value| value.parse().ok())
                 .collect(),
-            may_approve: who.may.manage_threads,
+            may: who.may.clone(),
         }),
         Action::ShowUpdate { .. } => Work::ShowUpdate(click),
         Action::Reanalyze { incident } | Action::TryAgain { incident } => {
@@ -399,6 +401,45 @@ async fn component(
             commands::why(duty, &reply, &who, &place, Some((incident, analysis))).await;
             return;
         }
+        Action::ChooseService { .. } => Work::ChooseService(ChooseService {
+            service: values.into_iter().next().unwrap_or_default(),
+            over_limit_seconds: duty.limiter.analysis(place.guild, who.id),
+            click,
+        }),
+        Action::Keep { incident } => {
+            let kept = present::private(&say::kept(who.locale, incident));
+            if let Err(error) = duty.rest.update_message(&reply, &kept.edit()).await {
+                tracing::warn!(reason = error.reason(), "a question can't be closed");
+            }
+            return;
+        }
+        Action::Forget { incident } => {
+            let right = rights::right_for_command("memory forget");
+            if !permitted(duty, &reply, &who, &place, right).await {
+                return;
+            }
+            let seen = match duty.scope(&place).await {
+                Ok((scope, _)) => duty.store.incident(&scope, incident).await,
+                Err(error) => Err(error),
+            };
+            match seen {
+                Ok(_) => Work::Forget(Forget {
+                    guild: place.guild,
+                    by: who.name.clone(),
+                    incident: incident.number(),
+                    locale: who.locale,
+                    reply: reply.clone(),
+                }),
+                Err(StoreError::NotFound) => {
+                    refuse(duty, &reply, &Trouble::UnknownIncident, who.locale).await;
+                    return;
+                }
+                Err(error) => {
+                    cannot_record(duty, &reply, who.locale, &error).await;
+                    return;
+                }
+            }
+        }
         Action::StillHeld { .. }
         | Action::CameBack { .. }
         | Action::ResolveModal { .. }
@@ -435,14 +476,12 @@ async fn resolve_modal(
         }
     };
     let own = reporter_id(&incident.reporter) == Some(who.id);
-    if !own && !who.may.manage_threads {
-        refuse(
-            duty,
-            reply,
-            &Trouble::NotAllowed(say::Need::ManageThreads),
-            who.locale,
-        )
-        .await;
+    let deed = if own {
+        Deed::ResolveOwn
+    } else {
+        Deed::ResolveForOthers
+    };
+    if !permitted(duty, reply, who, place, rights::right_for(deed)).await {
         return;
     }
     let attempts = duty
@@ -461,6 +500,21 @@ async fn resolve_modal(
     };
     let payload = present::resolve_modal(who.locale, incident.id(), worked, &prefill);
     open_modal(duty, reply, &payload, who.locale).await;
+}
+
+/// Whether the person may; where not, or where that can't be found out, they are told.
+async fn permitted(duty: &Duty, reply: &Reply, who: &Person, place: &Place, right: Right) -> bool {
+    match duty.allowed(&who.may, place.guild, right).await {
+        Ok(true) => true,
+        Ok(false) => {
+            refuse(duty, reply, &Trouble::NotAllowed(right.into()), who.locale).await;
+            false
+        }
+        Err(error) => {
+            cannot_record(duty, reply, who.locale, &error).await;
+            false
+        }
+    }
 }
 
 async fn open_modal(duty: &Duty, reply: &Reply, payload: &Value, locale: Locale) {

@@ -3,7 +3,7 @@
 //! Texts in here are redacted already: a command is stored before anything else is done with it.
 
 use super::queue::{Command, Job, JobError};
-use crate::discord::{FileRef, Person, Place, Reply};
+use crate::discord::{FileRef, May, Person, Place, Reply};
 use crate::incident::{Locale, Outcome, Report, Severity};
 use crate::present::Action;
 use crate::validation::analysis::Audience;
@@ -31,6 +31,14 @@ pub enum Work {
     Resolve(Resolve),
     /// How a tried fix went is asked once.
     AskOutcome(AskOutcome),
+    /// Somebody said which service an incident is of.
+    ChooseService(ChooseService),
+    /// The words of a service's incidents are indexed anew.
+    Reindex(Reindex),
+    /// An incident is forgotten.
+    Forget(Forget),
+    /// Old incidents are forgotten.
+    Retain(Retain),
 }
 
 /// A report.
@@ -138,8 +146,9 @@ pub struct TickSteps {
     pub click: Click,
     /// Places of the ticked steps, from 0.
     pub ticked: Vec<u32>,
-    /// The person may approve destructive steps.
-    pub may_approve: bool,
+    /// What the person may do: destructive steps take a right.
+    #[serde(default)]
+    pub may: May,
 }
 
 /// How an incident ended.
@@ -178,6 +187,52 @@ pub struct AskOutcome {
     pub attempt: String,
 }
 
+/// Which service an incident is of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChooseService {
+    /// The click.
+    pub click: Click,
+    /// The chosen value: a service's name, or that it is none of these.
+    pub service: String,
+    /// Seconds until the model may be asked again, where a limit is reached.
+    pub over_limit_seconds: Option<u64>,
+}
+
+/// A service whose name changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reindex {
+    /// The guild.
+    pub guild: u64,
+    /// The name that it has now.
+    pub service: String,
+    /// When it got it, unix milliseconds.
+    pub at_ms: i64,
+}
+
+/// An incident that is to be forgotten, confirmed by a person who may.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forget {
+    /// The means to answer.
+    pub reply: Reply,
+    /// The guild.
+    pub guild: u64,
+    /// Who said so, by display name.
+    pub by: String,
+    /// The incident's number.
+    pub incident: u32,
+    /// The language of who said so.
+    pub locale: Locale,
+}
+
+/// A day's look for old incidents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retain {
+    /// The day: `2026-11-30`.
+    pub day: String,
+    /// Which part of it, from 0.
+    pub part: u32,
+}
+
 impl Work {
     /// The kind, under which time limits and logs know it.
     pub fn kind(&self) -> &'static str {
@@ -191,6 +246,10 @@ impl Work {
             Self::ShowUpdate(_) => "show_update",
             Self::Resolve(_) => "resolve",
             Self::AskOutcome(_) => "ask_outcome",
+            Self::ChooseService(_) => "choose_service",
+            Self::Reindex(_) => "reindex",
+            Self::Forget(_) => "forget",
+            Self::Retain(_) => "retain",
         }
     }
 
@@ -215,6 +274,12 @@ impl Work {
             Self::AskOutcome(work) => {
                 format!("ask/{}/{}/{}", work.guild, work.incident, work.attempt)
             }
+            Self::ChooseService(work) => format!("interaction/{}", work.click.interaction),
+            Self::Reindex(work) => {
+                format!("reindex/{}/{}/{}", work.guild, work.at_ms, work.service)
+            }
+            Self::Forget(work) => format!("forget/{}/{}", work.guild, work.reply.interaction),
+            Self::Retain(work) => format!("retain/{}/{}", work.day, work.part),
         }
     }
 
@@ -250,7 +315,9 @@ impl Work {
             Self::Click(work) | Self::ShowUpdate(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
-            Self::Evidence(_) | Self::AskOutcome(_) => None,
+            Self::ChooseService(work) => Some(&work.click.reply),
+            Self::Forget(work) => Some(&work.reply),
+            Self::Evidence(_) | Self::AskOutcome(_) | Self::Reindex(_) | Self::Retain(_) => None,
         }
     }
 }

@@ -112,6 +112,21 @@ pub enum Action {
     AnalyzeModal,
     /// Select: open a past incident in private, from a list outside of any incident.
     OpenMemory,
+    /// Select: which service an incident is of; the value is the service's name.
+    ChooseService {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Forget an incident for good: asked for and confirmed.
+    Forget {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Don't forget it.
+    Keep {
+        /// The incident.
+        incident: IncidentId,
+    },
 }
 
 const VERSION: &str = "p1";
@@ -174,6 +189,36 @@ impl Action {
             }
             Self::AnalyzeModal => format!("{VERSION}:analyze"),
             Self::OpenMemory => format!("{VERSION}:memory"),
+            Self::ChooseService { incident } => one("service", incident),
+            Self::Forget { incident } => one("forget", incident),
+            Self::Keep { incident } => one("keep", incident),
+        }
+    }
+
+    /// The incident that it is about; `None` where it is about none.
+    pub fn incident(self) -> Option<IncidentId> {
+        match self {
+            Self::CauseConfirmed(at)
+            | Self::NotIt(at)
+            | Self::TryingFix(at)
+            | Self::Worked(at)
+            | Self::NoEffect(at)
+            | Self::MadeWorse(at) => Some(at.incident),
+            Self::OpenPast { incident, .. }
+            | Self::Tick { incident, .. }
+            | Self::UpdateAudience { incident, .. }
+            | Self::RefreshUpdate { incident, .. }
+            | Self::ShowUpdate { incident, .. }
+            | Self::Reanalyze { incident }
+            | Self::TryAgain { incident }
+            | Self::Why { incident, .. }
+            | Self::StillHeld { incident }
+            | Self::CameBack { incident }
+            | Self::ResolveModal { incident, .. }
+            | Self::ChooseService { incident }
+            | Self::Forget { incident }
+            | Self::Keep { incident } => Some(incident),
+            Self::AnalyzeModal | Self::OpenMemory => None,
         }
     }
 
@@ -194,6 +239,9 @@ impl Action {
                     "retry" => Self::TryAgain { incident },
                     "held" => Self::StillHeld { incident },
                     "back" => Self::CameBack { incident },
+                    "service" => Self::ChooseService { incident },
+                    "forget" => Self::Forget { incident },
+                    "keep" => Self::Keep { incident },
                     _ => return None,
                 }
             }
@@ -294,7 +342,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..19,
+            0usize..22,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -338,6 +386,9 @@ mod tests {
                         15 => Action::CameBack { incident },
                         16 => Action::ResolveModal { incident, worked },
                         17 => Action::AnalyzeModal,
+                        18 => Action::ChooseService { incident },
+                        19 => Action::Forget { incident },
+                        20 => Action::Keep { incident },
                         _ => Action::OpenMemory,
                     })
                 },

@@ -20,12 +20,14 @@ pub mod custom_id;
 pub mod escape;
 pub mod headline;
 pub mod ink;
+pub mod keeping;
 pub mod lists;
 pub mod modals;
 pub mod past;
 pub mod payload;
 pub mod progress;
 pub mod say;
+pub mod services;
 pub mod text;
 pub mod update;
 pub mod why;
@@ -39,13 +41,15 @@ pub use cards::cards;
 pub use checklist::checklist;
 pub use custom_id::{Action, CardRef};
 pub use headline::{headline, incident_show, working};
+pub use keeping::forget_question;
 pub use lists::{
     IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
-    offer_reanalysis, private, service_list, still_fixed,
+    offer_reanalysis, private, private_file, service_list, still_fixed,
 };
 pub use modals::{Prefill, analyze_modal, resolve_modal};
 pub use past::past_incident;
 pub use progress::{Precedent, Precedents, Progress, progress};
+pub use services::{Knows, ServiceChange, service_show, which_service};
 pub use text::text;
 pub use update::{frozen_update, update_post, update_text};
 
@@ -214,6 +218,10 @@ pub struct View {
     pub back_after: Option<(IncidentId, i64)>,
     /// Open incidents elsewhere with the same error.
     pub ongoing: Vec<Ongoing>,
+    /// Who and what may help where memory knows nothing of the service.
+    pub knows: Knows,
+    /// Incidents that were recalled and are forgotten since.
+    pub forgotten: Vec<IncidentId>,
     /// Ticked steps.
     pub ticks: Vec<Tick>,
     /// What was said about each cause, by place; missing: nothing.
@@ -255,6 +263,8 @@ impl View {
             notes: Vec::new(),
             back_after: None,
             ongoing: Vec::new(),
+            knows: Knows::default(),
+            forgotten: Vec::new(),
             ticks: Vec::new(),
             causes: Vec::new(),
             fixes: Vec::new(),

@@ -33,6 +33,23 @@ pub struct Audited {
 }
 
 impl Store {
+    /// Writes down what changes nothing here, such as an export.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn write_down(
+        &self,
+        guild: &str,
+        signed: Signed<'_>,
+        what: &str,
+        subject: &str,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.write().await?;
+        audit(&mut tx, guild, signed, what, subject, &Value::Null).await?;
+        Ok(tx.commit().await?)
+    }
+
     /// What was changed of one subject, the latest first.
     ///
     /// # Errors

@@ -155,6 +155,22 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
+    /// What opened an incident: an interaction's id, or the name of an import.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] where there is none of this number.
+    pub async fn opening_of(&self, guild: &str, id: IncidentId) -> Result<String, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        Ok(
+            sqlx::query_scalar("SELECT opening FROM incident WHERE guild = $1 AND number = $2")
+                .bind(guild)
+                .bind(i64::from(id.number()))
+                .fetch_one(&mut *connection)
+                .await?,
+        )
+    }
+
     /// Removes an incident and everything that hangs from it, in one transaction. Its number is
     /// kept as forgotten and not given out again; what named it as duplicate or parent names
     /// nothing then. The bot's messages about it are kept by their ids alone, to be edited.

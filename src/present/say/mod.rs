@@ -10,6 +10,7 @@
 
 mod engine;
 mod errors;
+mod keeping;
 mod labels;
 mod record;
 mod requests;
@@ -17,6 +18,7 @@ mod why;
 
 pub use engine::*;
 pub use errors::*;
+pub use keeping::*;
 pub use labels::*;
 pub use record::*;
 pub use requests::*;

@@ -54,6 +54,8 @@ pub struct Given<'a> {
     pub limits: Option<Limits>,
     /// The bot does not ask for the message-content intent, and has it not.
     pub without_message_content: bool,
+    /// Incidents that ended so many days ago are forgotten; never, where not given.
+    pub retention_days: Option<u32>,
 }
 
 impl Incident {
@@ -111,6 +113,7 @@ impl Incident {
                 }),
             }),
             limits: given.limits.unwrap_or_default(),
+            retention_days: given.retention_days,
             log: LogConfig {
                 json: false,
                 filter: "warn".into(),
