@@ -68,6 +68,8 @@ pub struct Limits {
     pub analyses_per_person_hour: u32,
     /// Analyses a guild may start in an hour.
     pub analyses_per_guild_hour: u32,
+    /// Questions that a person may have answered by the model in an hour.
+    pub questions_per_person_hour: u32,
     /// Model calls a guild may cause in an hour.
     pub model_calls_per_guild_hour: u32,
 }
@@ -77,6 +79,7 @@ impl Default for Limits {
         Self {
             analyses_per_person_hour: 20,
             analyses_per_guild_hour: 60,
+            questions_per_person_hour: 40,
             model_calls_per_guild_hour: 120,
         }
     }
@@ -193,6 +196,10 @@ impl Config {
             analyses_per_guild_hour: limit(
                 "LIMIT_ANALYSES_PER_GUILD_HOUR",
                 defaults.analyses_per_guild_hour,
+            ),
+            questions_per_person_hour: limit(
+                "LIMIT_QUESTIONS_PER_PERSON_HOUR",
+                defaults.questions_per_person_hour,
             ),
             model_calls_per_guild_hour: limit(
                 "LIMIT_MODEL_CALLS_PER_GUILD_HOUR",

@@ -12,12 +12,12 @@ use super::talk::offer_reanalysis;
 use super::work::{Analyze, Reanalyze};
 use crate::discord::{DiscordError, FileNote, FileRef, attachments};
 use crate::incident::report::Attachment;
-use crate::incident::{Engine, FallbackReason, Locale, Report, Standing};
+use crate::incident::{Engine, FallbackReason, IncidentId, Locale, Report, Standing};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Post, Precedents, Progress, Slot};
 use crate::response::route::{self, AfterFailure};
 use crate::response::triage::Said;
-use crate::store::{Change, Incident, Measures, NewIncident, Store, StoredAnalysis};
+use crate::store::{Change, Incident, Measures, NewIncident, Scope, Store, StoredAnalysis};
 use crate::validation::Analysis;
 use jiff::Timestamp;
 use std::pin::Pin;
@@ -108,6 +108,13 @@ pub async fn rerun(duty: &Duty, job: &Job, work: Reanalyze) -> Result<(), JobErr
         own: Some(id),
         attempts: counted,
     };
+    if let Some(reply) = &work.reply
+        && asked_already(duty, &scope, id, &job.command.key, &reported).await?
+    {
+        let post = present::error(&Trouble::AlreadyAnalysing, None, incident.locale);
+        duty.tell(reply, &post).await;
+        return Ok(());
+    }
     let read = duty.responder.read(reported).await;
     let used_up = route::next_after_failures(u32::try_from(refuted).unwrap_or(u32::MAX))
         == AfterFailure::EscalateToPeople;
@@ -133,6 +140,43 @@ pub async fn rerun(duty: &Duty, job: &Job, work: Reanalyze) -> Result<(), JobErr
         work.over_limit_seconds,
     )
     .await
+}
+
+/// Whether a model is being asked exactly this at the moment, because somebody else pressed the
+/// button first: the same question is not asked twice (R27).
+async fn asked_already(
+    duty: &Duty,
+    scope: &Scope,
+    id: IncidentId,
+    key: &str,
+    reported: &Reported,
+) -> Result<bool, JobError> {
+    let Some(running) = duty.store.latest_analysis(scope, id).await? else {
+        return Ok(false);
+    };
+    let waiting = match &running.engine {
+        None => running.proposal.is_none(),
+        Some(engine) => matches!(
+            engine,
+            Engine::Fallback {
+                reason: FallbackReason::StillWaiting,
+                ..
+            }
+        ),
+    };
+    // One that died was given up long before twice its time is over.
+    let longest = duty
+        .responder
+        .models
+        .as_ref()
+        .map_or(Duration::ZERO, Models::budget)
+        * 2;
+    let age = Duration::try_from(reported.now.duration_since(running.created_at));
+    Ok(waiting
+        && running.key != key
+        && age.is_ok_and(|age| age < longest)
+        && running.case.report == reported.report
+        && running.case.attempts == reported.attempts)
 }
 
 /// Where incidents reported here may be seen from: a private thread itself, else the channel.

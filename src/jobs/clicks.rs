@@ -83,7 +83,7 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
             by: work.by.clone(),
             key: format!("refuted/{seq}/{}", work.interaction),
             reply: None,
-            over_limit_seconds: duty.limiter.question(work.guild),
+            over_limit_seconds: duty.limiter.unasked(work.guild),
         });
         duty.commit(&again).await?;
     }

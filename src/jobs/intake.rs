@@ -181,7 +181,7 @@ async fn slash(
                 question,
                 message: None,
                 at_ms: reply.created_ms,
-                over_limit_seconds: duty.limiter.question(place.guild),
+                over_limit_seconds: duty.limiter.question(place.guild, who.id),
                 reply: Some(reply.clone()),
             });
             commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
@@ -671,7 +671,7 @@ async fn said(
             message: Some(message.id),
             reply: None,
             at_ms: message.at_ms,
-            over_limit_seconds: duty.limiter.question(place.guild),
+            over_limit_seconds: duty.limiter.question(place.guild, who.id),
         });
         // A burst is one question: the answer waits for what follows at once.
         let at = Timestamp::now().checked_add(BURST).ok();

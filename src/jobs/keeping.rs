@@ -261,7 +261,14 @@ fn scrub(stored: &mut StoredAnalysis, forgotten: &PastIncident) -> bool {
     stored.proposal = stored
         .proposal
         .take()
-        .and_then(|proposal| without(&proposal, &telling, replacement));
+        .and_then(|proposal| without(&proposal, &telling, replacement))
+        .map(|mut proposal| {
+            // A cause that is nothing but its words goes with it; steps keep their places, which
+            // ticks name.
+            let title = |title: &str| title.trim() == replacement;
+            proposal.hypotheses.retain(|it| !title(&it.title));
+            proposal
+        });
     stored.corrections = without(&stored.corrections, &telling, replacement).unwrap_or_default();
     if let Some(route) = without(&stored.route, &telling, replacement) {
         stored.route = route;

@@ -1,5 +1,5 @@
-//! Limits and budgets (governor): how often a person and a guild may start an analysis, and how
-//! often a guild may cause a model to be asked. Over them recall and rules still answer.
+//! Limits and budgets (governor): how often a person and a guild may start an analysis, how often a
+//! person may ask a question, and how often a guild may cause a model to be asked. Over them recall and rules still answer.
 //!
 //! Kept in memory: a restart forgives. Threads are no way around, the keys are person and guild.
 
@@ -12,6 +12,7 @@ use std::num::NonZeroU32;
 pub struct Limiter {
     person: DefaultKeyedRateLimiter<(u64, u64)>,
     guild: DefaultKeyedRateLimiter<u64>,
+    asks: DefaultKeyedRateLimiter<(u64, u64)>,
     model: DefaultKeyedRateLimiter<u64>,
     clock: DefaultClock,
 }
@@ -26,6 +27,7 @@ impl Limiter {
         Self {
             person: RateLimiter::keyed(hourly(limits.analyses_per_person_hour)),
             guild: RateLimiter::keyed(hourly(limits.analyses_per_guild_hour)),
+            asks: RateLimiter::keyed(hourly(limits.questions_per_person_hour)),
             model: RateLimiter::keyed(hourly(limits.model_calls_per_guild_hour)),
             clock: DefaultClock::default(),
         }
@@ -43,8 +45,17 @@ impl Limiter {
             .map(|over| self.seconds(&over))
     }
 
-    /// Counts one question to the model.
-    pub fn question(&self, guild: u64) -> Option<u64> {
+    /// Counts one question of a person.
+    pub fn question(&self, guild: u64, person: u64) -> Option<u64> {
+        self.asks
+            .check_key(&(guild, person))
+            .and_then(|()| self.model.check_key(&guild))
+            .err()
+            .map(|over| self.seconds(&over))
+    }
+
+    /// Counts one call of the model that nobody asked for: the analysis after a failed fix (R27).
+    pub fn unasked(&self, guild: u64) -> Option<u64> {
         self.model
             .check_key(&guild)
             .err()
@@ -65,6 +76,7 @@ mod tests {
         let limiter = Limiter::new(&Limits {
             analyses_per_person_hour: 2,
             analyses_per_guild_hour: 100,
+            questions_per_person_hour: 100,
             model_calls_per_guild_hour: 100,
         });
         assert_eq!(limiter.analysis(1, 7), None);
@@ -79,11 +91,29 @@ mod tests {
         let limiter = Limiter::new(&Limits {
             analyses_per_person_hour: 100,
             analyses_per_guild_hour: 100,
+            questions_per_person_hour: 100,
             model_calls_per_guild_hour: 2,
         });
         assert_eq!(limiter.analysis(1, 7), None);
-        assert_eq!(limiter.question(1), None);
+        assert_eq!(limiter.question(1, 7), None);
         assert!(limiter.analysis(1, 8).is_some());
-        assert!(limiter.question(1).is_some());
+        assert!(limiter.question(1, 8).is_some());
+        assert!(limiter.unasked(1).is_some());
+        assert_eq!(limiter.unasked(2), None);
+    }
+
+    #[test]
+    fn who_asks_too_often_uses_up_nobody_else_s_questions() {
+        let limiter = Limiter::new(&Limits {
+            analyses_per_person_hour: 100,
+            analyses_per_guild_hour: 100,
+            questions_per_person_hour: 1,
+            model_calls_per_guild_hour: 2,
+        });
+        assert_eq!(limiter.question(1, 7), None);
+        for _ in 0..3 {
+            assert!(limiter.question(1, 7).is_some_and(|seconds| seconds > 60));
+        }
+        assert_eq!(limiter.question(1, 8), None);
     }
 }

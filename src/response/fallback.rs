@@ -15,6 +15,7 @@
 //! change something, confidence.
 
 use super::checks::{self, Check};
+use super::recall::stem;
 use crate::incident::proposal::{
     Proposal, ProposedAnswer, ProposedHypothesis, ProposedRuledOut, ProposedStep, ProposedUpdate,
     Risk,
@@ -939,6 +940,8 @@ fn safety_notes(input: &FallbackInput<'_>) -> Vec<String> {
 /// What a question asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Topic {
+    /// Whether and when this was there already.
+    Seen,
     /// What was done, and what became of it.
     Fix,
     Cause,
@@ -968,12 +971,33 @@ const TOPICS: &[(Topic, &[&str], &[&str])] = &[
             "resolved",
             "mitigate",
             "mitigated",
+            "help",
+            "helps",
             "helped",
+            "work",
+            "works",
             "worked",
-            "work last time",
+            "try",
+            "tried",
+            "attempted",
             "repaired",
         ],
-        &["修", "解决", "处理", "恢复"],
+        &[
+            "修", "解决", "处理", "恢复", "有用", "有效", "管用", "试过", "尝试",
+        ],
+    ),
+    (
+        Topic::Seen,
+        &[
+            "before",
+            "seen this",
+            "happened already",
+            "how often",
+            "how many times",
+            "last time",
+            "similar incidents",
+        ],
+        &["以前", "之前", "出现过", "发生过", "遇到过", "上次", "几次"],
     ),
     (
         Topic::Cause,
@@ -1055,11 +1079,9 @@ pub fn answer(question: &str, report: &Report, memory: &Memory, locale: Locale) 
         .filter(|(_, en, zh)| asked.any(en, zh))
         .map(|(topic, _, _)| *topic)
         .collect();
-    let about_past = topics
-        .iter()
-        .any(|topic| matches!(topic, Topic::Fix | Topic::Cause | Topic::RuledOut));
+    let about_past = topics.iter().any(|topic| is_of_the_past(*topic));
     if about_past {
-        return from_memory(&topics, report, memory, locale);
+        return from_memory(&topics, question, report, memory, locale);
     }
     let sentences = sentences(report, question);
     let found: Vec<&str> = if topics.is_empty() {
@@ -1109,8 +1131,17 @@ impl Asked {
     }
 }
 
+/// Whether memory is asked, and not today's report.
+fn is_of_the_past(topic: Topic) -> bool {
+    match topic {
+        Topic::Seen | Topic::Fix | Topic::Cause | Topic::RuledOut => true,
+        Topic::Since | Topic::Affected | Topic::Change => false,
+    }
+}
+
 fn from_memory(
     topics: &[Topic],
+    question: &str,
     report: &Report,
     memory: &Memory,
     locale: Locale,
@@ -1131,6 +1162,17 @@ fn from_memory(
         memory.direct().map(|recalled| &recalled.incident).collect();
     // *Last time* is what is asked for: the newest first.
     incidents.sort_by_key(|incident| std::cmp::Reverse((when(incident), incident.id)));
+    // *Did restarting help?* asks for one fix; where none is named, for all of them.
+    let named = named_in(question);
+    let asks_for = |fix: &str| shared_words(&named, fix) > 0;
+    let one_fix = topics.contains(&Topic::Fix)
+        && incidents
+            .iter()
+            .flat_map(|incident| &incident.attempts)
+            .any(|attempt| asks_for(&attempt.fix));
+    let seen = !topics
+        .iter()
+        .any(|topic| *topic != Topic::Seen && is_of_the_past(*topic));
     let mut lines: Vec<String> = Vec::new();
     let mut refs: Vec<String> = Vec::new();
     for incident in incidents {
@@ -1138,12 +1180,16 @@ fn from_memory(
             break;
         }
         let mut told: Vec<String> = Vec::new();
-        if topics.contains(&Topic::Fix) {
+        if seen {
+            told.push(clipped(&of_today(&incident.title, &all_text), 200));
+        }
+        if seen || topics.contains(&Topic::Fix) {
             told.extend(
                 incident
                     .attempts
                     .iter()
                     .filter(|attempt| !attempt.fix.trim().is_empty())
+                    .filter(|attempt| !one_fix || asks_for(&attempt.fix))
                     .map(|attempt| {
                         let fix = clipped(&of_today(&attempt.fix, &all_text), 200);
                         format!("{fix} ({})", outcome_words(attempt.outcome, locale))
@@ -1297,7 +1343,7 @@ fn tells(topic: Topic, sentence: &str) -> bool {
                 "迁移",
             ],
         ),
-        Topic::Fix | Topic::Cause | Topic::RuledOut => false,
+        Topic::Seen | Topic::Fix | Topic::Cause | Topic::RuledOut => false,
     }
 }
 
@@ -1364,7 +1410,22 @@ fn telling_words(question: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// How many of the wanted words a text has; a plural is its singular.
+/// What a question about a fix names: its telling words without those that only ask about a fix.
+fn named_in(question: &str) -> BTreeSet<String> {
+    let asking: BTreeSet<&str> = TOPICS
+        .iter()
+        .filter(|(topic, _, _)| is_of_the_past(*topic))
+        .flat_map(|(_, en, _)| en.iter())
+        .flat_map(|phrase| phrase.split(' '))
+        .collect();
+    telling_words(question)
+        .into_iter()
+        .filter(|word| !asking.contains(word.as_str()))
+        .collect()
+}
+
+/// How many of the wanted words a text has; another form of a word (restarted, restarting,
+/// restarts) is the word.
 fn shared_words(wanted: &BTreeSet<String>, text: &str) -> usize {
     let words = meaningful(text);
     wanted
@@ -1375,15 +1436,9 @@ fn shared_words(wanted: &BTreeSet<String>, text: &str) -> usize {
                     && want.len() >= 4
                     && words
                         .iter()
-                        .any(|word| is_plural(want, word) || is_plural(word, want)))
+                        .any(|word| word.is_ascii() && stem(want) == stem(word)))
         })
         .count()
-}
-
-fn is_plural(singular: &str, plural: &str) -> bool {
-    plural
-        .strip_prefix(singular)
-        .is_some_and(|rest| matches!(rest, "s" | "es" | "'s"))
 }
 
 /// At least half of the question's words, and all of a question of one word.
@@ -2128,6 +2183,30 @@ mod tests {
                 "上次怎么修的？",
                 Locale::Zh,
                 "INC-0041: Restart the pods (无效)\nINC-0012: Stop the refund job (有效并保持)",
+                vec!["INC-0041", "INC-0012"],
+            ),
+            (
+                "did restarting the pods help before?",
+                Locale::En,
+                "INC-0041: Restart the pods (no effect)",
+                vec!["INC-0041"],
+            ),
+            (
+                "has anyone tried to scale it up?",
+                Locale::En,
+                "INC-0041: Restart the pods (no effect)\nINC-0012: Stop the refund job (it held)",
+                vec!["INC-0041", "INC-0012"],
+            ),
+            (
+                "have we seen this before?",
+                Locale::En,
+                "INC-0041: errors 41; Restart the pods (no effect)\nINC-0012: errors 12; Stop the refund job (it held)",
+                vec!["INC-0041", "INC-0012"],
+            ),
+            (
+                "以前出现过吗？",
+                Locale::Zh,
+                "INC-0041: errors 41；Restart the pods (无效)\nINC-0012: errors 12；Stop the refund job (有效并保持)",
                 vec!["INC-0041", "INC-0012"],
             ),
             (

@@ -697,7 +697,7 @@ const FREQUENT: &[&str] = &[
 ];
 
 /// A light stem, English only, for comparing: exhausts, exhausted and exhausting are one word.
-fn stem(token: &str) -> String {
+pub(super) fn stem(token: &str) -> String {
     if token.len() < 5 || !token.bytes().all(|b| b.is_ascii_lowercase()) {
         return token.to_owned();
     }

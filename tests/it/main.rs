@@ -8,6 +8,7 @@ mod command_line;
 mod discord;
 mod documents;
 mod hostile;
+mod keeping;
 mod layers;
 mod llm;
 mod named;

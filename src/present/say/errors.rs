@@ -1,7 +1,6 @@
 //! What went wrong, in one sentence: what happened and what to do. With a short id where the log
 //! knows more; never a stack trace, a token or an inner address.
 
-use super::duration;
 use crate::incident::{IncidentId, Locale, Right};
 
 /// What a person is told when something is wrong.
@@ -47,16 +46,6 @@ pub enum Trouble {
         /// Characters that had to be replaced.
         replaced: usize,
     },
-    /// This person asks too often.
-    PersonLimit {
-        /// Seconds until the next one.
-        retry_after_seconds: u64,
-    },
-    /// This server asks too often.
-    GuildLimit {
-        /// Seconds until the next one.
-        retry_after_seconds: u64,
-    },
     /// The person may not do this; what it takes.
     NotAllowed(Need),
     /// The report is empty.
@@ -67,6 +56,8 @@ pub enum Trouble {
     UnknownIncident,
     /// The button belongs to an analysis that was replaced.
     OldCard,
+    /// The same is being analysed already.
+    AlreadyAnalysing,
     /// The button or command is not known (any more).
     UnknownAction,
     /// A service name that can't be one.
@@ -152,7 +143,6 @@ pub fn trouble(locale: Locale, what: &Trouble, id: Option<&str>) -> String {
 }
 
 fn sentence(locale: Locale, what: &Trouble) -> String {
-    let soon = |seconds: &u64| duration(locale, *seconds);
     match (locale, what) {
         (Locale::En, Trouble::CannotRecord) => {
             "I can't record this incident right now, nothing was stored. Try again in a minute, and keep a copy of your report.".into()
@@ -202,18 +192,6 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
         (Locale::Zh, Trouble::AttachmentEncoding { name, encoding, replaced }) => {
             format!("我按 {encoding} 读取了 {name}；有 {replaced} 个字符无法识别。")
         }
-        (Locale::En, Trouble::PersonLimit { retry_after_seconds }) => {
-            format!("That is more than I take from one person at once; try again in {}.", soon(retry_after_seconds))
-        }
-        (Locale::Zh, Trouble::PersonLimit { retry_after_seconds }) => {
-            format!("您的请求太频繁了；请{}后重试。", soon(retry_after_seconds))
-        }
-        (Locale::En, Trouble::GuildLimit { retry_after_seconds }) => {
-            format!("This server has used up its analyses for now; try again in {}.", soon(retry_after_seconds))
-        }
-        (Locale::Zh, Trouble::GuildLimit { retry_after_seconds }) => {
-            format!("本服务器暂时用完了分析次数；请{}后重试。", soon(retry_after_seconds))
-        }
         (Locale::En, Trouble::NotAllowed(what)) => format!("You need {} for this.", need(locale, *what)),
         (Locale::Zh, Trouble::NotAllowed(what)) => format!("此操作需要{}。", need(locale, *what)),
         (Locale::En, Trouble::EmptyReport) => {
@@ -232,6 +210,10 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
             "This analysis was replaced by a later one; use the buttons there.".into()
         }
         (Locale::Zh, Trouble::OldCard) => "这次分析已被更新的分析取代；请使用那里的按钮。".into(),
+        (Locale::En, Trouble::AlreadyAnalysing) => {
+            "A new analysis of exactly this is under way; it appears here when it is ready.".into()
+        }
+        (Locale::Zh, Trouble::AlreadyAnalysing) => "同样内容的新分析正在进行；完成后会显示在这里。".into(),
         (Locale::En, Trouble::UnknownAction) => "I don't know this button or command any more; run the command again.".into(),
         (Locale::Zh, Trouble::UnknownAction) => "我已不认识这个按钮或命令；请重新运行命令。".into(),
         (Locale::En, Trouble::BadServiceName) => {

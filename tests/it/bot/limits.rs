@@ -355,6 +355,7 @@ fn asked(incident: &Incident, task: Task) -> usize {
 const PLENTY: Limits = Limits {
     analyses_per_person_hour: 100,
     analyses_per_guild_hour: 100,
+    questions_per_person_hour: 100,
     model_calls_per_guild_hour: 100,
 };
 
@@ -453,7 +454,7 @@ async fn one_person_who_asks_too_often_does_not_use_up_the_server() {
     let incident = limited(Limits {
         analyses_per_person_hour: 1,
         analyses_per_guild_hour: 3,
-        model_calls_per_guild_hour: 100,
+        ..PLENTY
     })
     .await;
     for _ in 0..4 {
@@ -491,5 +492,29 @@ async fn over_the_model_budget_questions_are_answered_by_rule() {
     let answer = asks.original().await;
     assert!(answer.shows("INC-0041"), "{answer}");
     assert_eq!(asked(&incident, Task::FollowUp), 0);
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_person_s_questions_use_up_nobody_else_s() {
+    let incident = limited(Limits {
+        questions_per_person_hour: 1,
+        ..PLENTY
+    })
+    .await;
+    let report = incident.analyze(REFUND_REPORT).await;
+    let (thread, _) = thread_of(&incident, &report).await;
+    let carol = incident.discord.member(incident.guild, "carol");
+    for (who, asked_so_far) in [(incident.alice, 1), (incident.alice, 1), (carol, 2)] {
+        let asks = incident.discord.slash(
+            who,
+            thread,
+            "followup",
+            json!({"question": "what fixed it last time?"}),
+        );
+        let answer = asks.original().await;
+        assert!(answer.shows("INC-0041"), "{answer}");
+        assert_eq!(asked(&incident, Task::FollowUp), asked_so_far);
+    }
     incident.ends().await;
 }

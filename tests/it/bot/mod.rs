@@ -7,11 +7,13 @@ mod commands;
 mod durable;
 mod faults;
 mod isolation;
+mod keeping;
 mod limits;
 mod memory;
 pub mod model;
 mod opened;
 mod reports;
+mod services;
 mod talk;
 
 use precedent::app::{App, Tuning};

@@ -241,6 +241,7 @@ fn many() -> Limits {
     Limits {
         analyses_per_person_hour: 1000,
         analyses_per_guild_hour: 1000,
+        questions_per_person_hour: 1000,
         model_calls_per_guild_hour: 1000,
     }
 }
@@ -449,6 +450,42 @@ async fn after_the_model_is_back_try_again_gets_its_answer() {
         assert!(!post.shows("⚠"), "{post}");
     }
     let _read = incident.settled(thread).await;
+    incident.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_who_press_re_analyze_get_one_new_analysis() {
+    let model = good_model().await;
+    let incident = Incident::begins(Given {
+        memory: &[refund_job(12, "2026-05-14", "held")],
+        model: Some(model),
+        ..Given::default()
+    })
+    .await;
+    let model = incident.model.as_ref().expect("a model");
+    let report = incident.analyze(REFUND_REPORT).await;
+    let thread = incident.thread(&report).await;
+    let posts = incident.settled(thread).await;
+    let list = checklist(&posts).clone();
+    let asked = model.requests_for(Task::Analysis).len();
+    let (late, hold) = Reply::json(&analysed(
+        "SEV3",
+        json!([cites(json!(["INC-0012"]), json!(60))]),
+    ))
+    .held();
+    model.on(Task::Analysis, late);
+    let first = incident.discord.click(incident.alice, &list, "Re-analyze");
+    first.response().await;
+    hold.arrived().await;
+    let bob = incident.discord.member(incident.guild, "bob");
+    let second = incident.discord.click(bob, &list, "Re-analyze");
+    second.response().await;
+    let told = second.next_followup().await;
+    assert!(told.shows("under way"), "{told}");
+    hold.release();
+    let posts = incident.settled(thread).await;
+    assert_eq!(model.requests_for(Task::Analysis).len(), asked + 1);
+    assert!(!text_of(&posts).contains("Analysis 3"), "{posts:#?}");
     incident.ends().await;
 }
 
