@@ -299,6 +299,7 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::ChooseService(work) => jobs::registry::choose(duty, work).await,
             Work::Reindex(work) => jobs::registry::reindex(duty, work).await,
             Work::Forget(work) => jobs::keeping::forget(duty, work).await,
+            Work::Forgotten(work) => jobs::keeping::after_forgetting(duty, work).await,
             Work::Retain(work) => jobs::keeping::retain(duty, work).await,
         }
     };

@@ -6,7 +6,7 @@ use super::respond::{Responder, aside};
 use super::work::Work;
 use crate::discord::{self, DiscordError, Reply, Rest};
 use crate::incident::sameness::same;
-use crate::incident::{Grade, IncidentId, Locale, Memory, Outcome, Registry, Right};
+use crate::incident::{IncidentId, Locale, Outcome, Registry, Right};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, By, CauseState, FixState, Post, View};
 use crate::response::triage;
@@ -299,21 +299,22 @@ impl Duty {
             let read = triage::triage(&stored.case.report, &stored.case.registry, &said);
             view.change_before_impact = read.change_before.is_some();
         }
-        if let Memory::Searched { recalled, .. } = &stored.case.memory {
-            for one in recalled.iter().filter(|one| one.grade == Grade::Low) {
-                // A tombstone keeps the number alone.
-                if one.similarity == 0.0
-                    && self
-                        .store
-                        .forgotten(&scope, one.incident.id)
-                        .await?
-                        .is_some()
-                {
-                    view.forgotten.push(one.incident.id);
-                }
+        // A tombstone keeps the number alone.
+        let tombstone = say::forgotten_words(stored.case.locale);
+        let recalled = stored.case.memory.recalled().iter();
+        for one in recalled.filter(|one| one.incident.title == tombstone) {
+            if self
+                .store
+                .forgotten(&scope, one.incident.id)
+                .await?
+                .is_some()
+            {
+                view.forgotten.push(one.incident.id);
             }
         }
-        if let Some(service) = &incident.past.service {
+        if let Some(service) = &incident.past.service
+            && present::nothing_known(analysis)
+        {
             let registry = self.registry(&incident.guild).await;
             view.knows = super::registry::knows(self, &scope, &registry, service).await?;
         }

@@ -18,7 +18,7 @@ use super::commands::{Answered, Refusal, find, required_id};
 use super::duty::{Duty, Posted, incident_of, scope_of};
 use super::queue::{Command, JobError};
 use super::remember::{self, Whose};
-use super::work::{Forget, Retain, Work};
+use super::work::{AfterForgetting, Forget, Retain, Work};
 use crate::discord::{DiscordError, Options, Person, Place};
 use crate::incident::{Grade, IncidentId, Memory, PastIncident};
 use crate::present::say::{self, Trouble};
@@ -33,6 +33,8 @@ use std::time::Duration;
 const MOST_EXPORTED: usize = 8 * 1024 * 1024;
 /// Old incidents that one job forgets.
 const FORGOTTEN_AT_ONCE: u32 = 100;
+/// How long after forgetting by age the messages are edited.
+const MESSAGES_AFTER: SignedDuration = SignedDuration::from_secs(30);
 /// Characters from which on words of a record are looked for in the answers of others; shorter ones
 /// may be anybody's.
 const TELLING: usize = 12;
@@ -152,7 +154,7 @@ async fn forget_one(
 
 /// Whether stored work is about the incident: by its number, by what opened it, or by its thread.
 fn concerns(command: &Command, incident: &Incident, opening: &str) -> bool {
-    if command.kind == "forget" {
+    if matches!(command.kind.as_str(), "forget" | "forgotten" | "retain") {
         return false;
     }
     let payload = &command.payload;
@@ -394,10 +396,20 @@ pub async fn retain(duty: &Duty, work: Retain) -> Result<(), JobError> {
     };
     let old = duty.store.ended_before(before, FORGOTTEN_AT_ONCE).await?;
     let whole_batch = old.len() == usize::try_from(FORGOTTEN_AT_ONCE).unwrap_or(usize::MAX);
-    let mut removed = Vec::new();
+    let mut removed = 0_usize;
     for (guild, id) in old {
+        // Committed before: whatever happens in between, its messages are looked after. They may
+        // be many, and Discord takes few edits at once.
+        if let Ok(guild) = guild.parse() {
+            let after = Work::Forgotten(AfterForgetting {
+                guild,
+                number: id.number(),
+            });
+            duty.commit_at(&after, now.checked_add(MESSAGES_AFTER).ok())
+                .await?;
+        }
         match forget_one(duty, &guild, id, signed).await {
-            Ok(()) => removed.push((guild, id)),
+            Ok(()) => removed += 1,
             Err(NotForgotten::Open) => {}
             Err(NotForgotten::Job(JobError::Again { reason, .. })) => {
                 tracing::info!(reason, "an old incident is kept until the next time");
@@ -405,19 +417,15 @@ pub async fn retain(duty: &Duty, work: Retain) -> Result<(), JobError> {
             Err(NotForgotten::Job(error)) => return Err(error),
         }
     }
-    if removed.is_empty() {
+    if removed == 0 {
         return Ok(());
     }
     duty.store.erase_traces().await?;
     tracing::info!(
-        removed = removed.len(),
+        removed,
         days,
         "incidents that ended longer ago than MEMORY_RETENTION_DAYS were forgotten"
     );
-    for (guild, id) in &removed {
-        settle_posts(duty, guild, *id).await?;
-        refresh_recalling(duty, guild, *id).await?;
-    }
     if whole_batch {
         let next = Work::Retain(Retain {
             day: work.day,
@@ -426,6 +434,13 @@ pub async fn retain(duty: &Duty, work: Retain) -> Result<(), JobError> {
         duty.commit(&next).await?;
     }
     Ok(())
+}
+
+/// The bot's messages about an incident that was forgotten by age, and the cards that rested on it.
+pub async fn after_forgetting(duty: &Duty, work: AfterForgetting) -> Result<(), JobError> {
+    let (guild, id) = (work.guild.to_string(), incident_of(work.number)?);
+    settle_posts(duty, &guild, id).await?;
+    refresh_recalling(duty, &guild, id).await
 }
 
 /// `/memory share` and `/memory unshare`.

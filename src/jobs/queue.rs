@@ -19,6 +19,7 @@
 //! Deliberately absent: exactly-once. A job killed between its effect and its completion runs
 //! again: effects are keyed (see [`crate::store::Store::intend_post`]), and [`Job::attempt`] tells.
 
+use crate::database::{Body, Sql, query, query_as, query_scalar};
 use crate::store::{Store, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -30,6 +31,7 @@ use riverqueue::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sqlx::SqlitePool;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -299,7 +301,9 @@ impl Queue {
             .map_err(queue_error)?;
         let longest = options.longest();
         let days = |days: u64| Retention::DeleteAfter(Duration::from_secs(days * 24 * 60 * 60));
-        let client = Client::builder(store.write_pool().clone())
+        let pool = store.write_pool().sqlite();
+        let pool = pool.ok_or(StoreError::Unavailable(None))?.clone();
+        let client = Client::builder(pool.clone())
             .workers(workers)
             .queue(
                 QUEUE,
@@ -324,7 +328,7 @@ impl Queue {
             .without_notifications()
             .build()
             .map_err(queue_error)?;
-        release_orphans(store, &client).await?;
+        release_orphans(&pool, &client).await?;
 
         let (intake, waiting) = mpsc::channel(WAITING);
         let (stopping, stop) = watch::channel(None);
@@ -405,7 +409,7 @@ impl Queue {
     ///
     /// Those of the database.
     pub async fn cancel(&self, key: &str) -> Result<bool, StoreError> {
-        let id: Option<i64> = sqlx::query_scalar(
+        let id: Option<i64> = query_scalar(
             "SELECT id FROM river_job WHERE state IN ('available', 'pending', 'scheduled', 'retryable') \
              AND kind = 'command' AND json_extract(args, '$.key') = $1",
         )
@@ -436,19 +440,23 @@ impl Queue {
         guild: &str,
         concerns: impl Fn(&Command) -> bool + Send,
     ) -> Result<Purged, StoreError> {
+        const PAGE: Sql = Sql {
+            sqlite: "SELECT id, state, json(args) FROM river_job \
+                     WHERE id > $1 AND json(args) LIKE $2 ORDER BY id LIMIT $3",
+            postgres: "SELECT id, state::text, args::text FROM river_job \
+                       WHERE id > $1 AND args::text LIKE $2 ORDER BY id LIMIT $3",
+        };
+        let store = &self.inner.store;
         let mut purged = Purged::default();
         let mut after = 0;
         loop {
             // Read page by page: a day's commands may be many, and each may hold a long report.
-            let page: Vec<(i64, String, String)> = sqlx::query_as(
-                "SELECT id, state, json(args) FROM river_job WHERE id > $1 AND json(args) LIKE $2 \
-                 ORDER BY id LIMIT $3",
-            )
-            .bind(after)
-            .bind(format!("%\"guild\":{guild}%"))
-            .bind(PURGED_AT_ONCE)
-            .fetch_all(self.inner.store.read_pool())
-            .await?;
+            let page: Vec<(i64, String, String)> = query_as(PAGE)
+                .bind(after)
+                .bind(format!("%\"guild\":%{guild}%"))
+                .bind(PURGED_AT_ONCE)
+                .fetch_all(store.read_pool())
+                .await?;
             let Some((last, ..)) = page.last() else {
                 return Ok(purged);
             };
@@ -471,26 +479,28 @@ impl Queue {
             if going.is_empty() {
                 continue;
             }
-            let mut tx =
-                riverqueue::database::begin_sqlite_write(self.inner.store.write_pool()).await?;
-            sqlx::query("PRAGMA secure_delete = ON")
-                .execute(&mut *tx)
-                .await?;
+            let mut tx = store.write_pool().begin().await?;
+            if let Body::Sqlite(connection) = tx.body() {
+                sqlx::query("PRAGMA secure_delete = ON")
+                    .execute(connection)
+                    .await?;
+            }
             for id in going {
                 // One that began meanwhile is left to end.
-                let gone =
-                    sqlx::query("DELETE FROM river_job WHERE id = $1 AND state <> 'running'")
-                        .bind(id)
-                        .execute(&mut *tx)
-                        .await?;
+                let gone = query("DELETE FROM river_job WHERE id = $1 AND state <> 'running'")
+                    .bind(id)
+                    .execute(&mut tx)
+                    .await?;
                 match gone.rows_affected() {
                     0 => purged.running += 1,
                     _ => purged.removed += 1,
                 }
             }
-            sqlx::query("PRAGMA secure_delete = FAST")
-                .execute(&mut *tx)
-                .await?;
+            if let Body::Sqlite(connection) = tx.body() {
+                sqlx::query("PRAGMA secure_delete = FAST")
+                    .execute(connection)
+                    .await?;
+            }
             tx.commit().await?;
         }
     }
@@ -501,7 +511,7 @@ impl Queue {
     ///
     /// Those of the database.
     pub async fn counts(&self) -> Result<Counts, StoreError> {
-        let rows: Vec<(String, i64, Option<f64>)> = sqlx::query_as(
+        let rows: Vec<(String, i64, Option<f64>)> = query_as(
             "SELECT state, count(*), \
              max(CASE WHEN state = 'running' THEN (julianday('now') - julianday(attempted_at)) * 86400000.0 END) \
              FROM river_job GROUP BY state",
@@ -592,8 +602,8 @@ async fn lock(store: &Store, patience: Duration) -> Result<Option<std::fs::File>
 /// kills the process (they were running when it died, and not for the first time), they are
 /// released one by one, so that the others do not use up their attempts beside it. The dead
 /// process's term as leader ends too, else nothing would be scheduled until it runs out.
-async fn release_orphans(store: &Store, client: &Client) -> Result<(), StoreError> {
-    let mut tx = riverqueue::database::begin_sqlite_write(store.write_pool()).await?;
+async fn release_orphans(pool: &SqlitePool, client: &Client) -> Result<(), StoreError> {
+    let mut tx = riverqueue::database::begin_sqlite_write(pool).await?;
     sqlx::query("DELETE FROM river_leader")
         .execute(&mut *tx)
         .await?;

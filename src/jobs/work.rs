@@ -37,6 +37,8 @@ pub enum Work {
     Reindex(Reindex),
     /// An incident is forgotten.
     Forget(Forget),
+    /// Messages about a forgotten incident say that it is.
+    Forgotten(AfterForgetting),
     /// Old incidents are forgotten.
     Retain(Retain),
 }
@@ -224,6 +226,15 @@ pub struct Forget {
     pub locale: Locale,
 }
 
+/// An incident that was forgotten by age.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AfterForgetting {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub number: u32,
+}
+
 /// A day's look for old incidents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retain {
@@ -249,6 +260,7 @@ impl Work {
             Self::ChooseService(_) => "choose_service",
             Self::Reindex(_) => "reindex",
             Self::Forget(_) => "forget",
+            Self::Forgotten(_) => "forgotten",
             Self::Retain(_) => "retain",
         }
     }
@@ -279,6 +291,7 @@ impl Work {
                 format!("reindex/{}/{}/{}", work.guild, work.at_ms, work.service)
             }
             Self::Forget(work) => format!("forget/{}/{}", work.guild, work.reply.interaction),
+            Self::Forgotten(work) => format!("forgotten/{}/{}", work.guild, work.number),
             Self::Retain(work) => format!("retain/{}/{}", work.day, work.part),
         }
     }
@@ -317,7 +330,11 @@ impl Work {
             Self::Resolve(work) => Some(&work.reply),
             Self::ChooseService(work) => Some(&work.click.reply),
             Self::Forget(work) => Some(&work.reply),
-            Self::Evidence(_) | Self::AskOutcome(_) | Self::Reindex(_) | Self::Retain(_) => None,
+            Self::Evidence(_)
+            | Self::AskOutcome(_)
+            | Self::Reindex(_)
+            | Self::Forgotten(_)
+            | Self::Retain(_) => None,
         }
     }
 }

@@ -6,9 +6,10 @@
 //! The best by BM25 over the fields come first, then the newest of the same service that were not
 //! among them: a prior, never a hard cut.
 
+use crate::database::Pool;
 use crate::incident::service::same_service;
 use crate::incident::{IncidentId, PastIncident, Registry};
-use sqlx::{SqliteConnection, SqlitePool};
+use sqlx::SqliteConnection;
 use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
@@ -71,7 +72,7 @@ pub struct Found {
 /// Memory in the database's own file.
 #[derive(Clone, Debug)]
 pub struct Sqlite {
-    reader: SqlitePool,
+    reader: Pool,
 }
 
 /// Past incidents that may be seen: `$1` is the guild, `$2` the channel, `$3` the one at hand.
@@ -84,7 +85,7 @@ macro_rules! recallable {
 
 impl Sqlite {
     /// Memory that reads with these connections.
-    pub fn new(reader: SqlitePool) -> Self {
+    pub fn new(reader: Pool) -> Self {
         Self { reader }
     }
 
@@ -95,7 +96,8 @@ impl Sqlite {
     /// [`MemoryError::Unavailable`] where the database does not answer: the memory status is then
     /// `unavailable`.
     pub async fn recall(&self, query: &Query<'_>) -> Result<Found, MemoryError> {
-        let mut connection = self.reader.acquire().await?;
+        let pool = self.reader.sqlite().ok_or(sqlx::Error::PoolClosed)?;
+        let mut connection = pool.acquire().await?;
         let own = query.own.map_or(0, |id| i64::from(id.number()));
 
         let counts: Vec<(Option<String>, i64)> = sqlx::query_as(concat!(

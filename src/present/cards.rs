@@ -204,7 +204,7 @@ fn compose(
 }
 
 /// Whether memory helps nobody tonight: then people and runbooks may.
-pub(super) fn nothing_known(analysis: &Analysis) -> bool {
+pub fn nothing_known(analysis: &Analysis) -> bool {
     analysis.cause_not_determined
         || matches!(
             analysis.memory.status,

@@ -37,7 +37,7 @@ pub mod wire;
 pub(crate) mod checks;
 
 pub use answer::{AnswerView, answer};
-pub use cards::cards;
+pub use cards::{cards, nothing_known};
 pub use checklist::checklist;
 pub use custom_id::{Action, CardRef};
 pub use headline::{headline, incident_show, working};

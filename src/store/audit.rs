@@ -4,9 +4,9 @@
 //! changed it; no word of an incident stands here, so that forgetting one leaves nothing behind.
 
 use super::{Store, StoreError, document, millis, storable, timestamp};
+use crate::database::{Connection, query, query_as};
 use jiff::Timestamp;
 use serde_json::Value;
-use sqlx::SqliteConnection;
 
 /// Who does something, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Store {
         what: &str,
         subject: &str,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         audit(&mut tx, guild, signed, what, subject, &Value::Null).await?;
         Ok(tx.commit().await?)
     }
@@ -62,14 +62,14 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<Audited>, StoreError> {
         let mut connection = self.reader.acquire().await?;
-        let rows: Vec<(i64, String, String, String, String)> = sqlx::query_as(
+        let rows: Vec<(i64, String, String, String, String)> = query_as(
             "SELECT at, by_whom, what, subject, detail FROM audit \
              WHERE guild = $1 AND subject = $2 ORDER BY seq DESC LIMIT $3",
         )
         .bind(guild)
         .bind(subject)
         .bind(i64::from(limit))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         rows.into_iter()
             .map(|(at, by, what, subject, detail)| {
@@ -87,14 +87,14 @@ impl Store {
 
 /// Adds an entry.
 pub(super) async fn audit(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     signed: Signed<'_>,
     what: &str,
     subject: &str,
     detail: &Value,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO audit (guild, seq, at, by_whom, what, subject, detail) \
          SELECT $1, coalesce(max(seq), 0) + 1, $2, $3, $4, $5, $6 FROM audit WHERE guild = $1",
     )

@@ -12,6 +12,7 @@ use super::{
     Change, Incident, Scope, Signed, Store, StoreError, StoredAnalysis, document, incident_id,
     millis, must_see, storable, timestamp, visible, words,
 };
+use crate::database::{Body, query, query_as, query_scalar};
 use crate::incident::{IncidentId, Locale, Service};
 use jiff::Timestamp;
 use serde_json::json;
@@ -71,20 +72,20 @@ impl Store {
             "SELECT count(*) FROM tick WHERE guild = $1 AND number = $2",
             "SELECT count(*) FROM post WHERE guild = $1 AND number = $2 AND message IS NOT NULL",
         ]) {
-            let found: i64 = sqlx::query_scalar(statement)
+            let found: i64 = query_scalar(statement)
                 .bind(&scope.guild)
                 .bind(number)
-                .fetch_one(&mut *connection)
+                .fetch_one(&mut connection)
                 .await?;
             *count = u32::try_from(found).unwrap_or(u32::MAX);
         }
-        let recalled_in: i64 = sqlx::query_scalar(
+        let recalled_in: i64 = query_scalar(
             "SELECT count(*) FROM analysis WHERE guild = $1 AND number <> $2 AND case_json LIKE $3",
         )
         .bind(&scope.guild)
         .bind(number)
         .bind(mention(id))
-        .fetch_one(&mut *connection)
+        .fetch_one(&mut connection)
         .await?;
         let [analyses, attempts, events, ticks, messages] = counts;
         Ok(Holdings {
@@ -108,14 +109,14 @@ impl Store {
         id: IncidentId,
     ) -> Result<Vec<(IncidentId, u32)>, StoreError> {
         let mut connection = self.reader.acquire().await?;
-        let rows: Vec<(i64, i64)> = sqlx::query_as(
+        let rows: Vec<(i64, i64)> = query_as(
             "SELECT number, seq FROM analysis WHERE guild = $1 AND number <> $2 AND case_json LIKE $3 \
              ORDER BY number, seq",
         )
         .bind(guild)
         .bind(i64::from(id.number()))
         .bind(mention(id))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         rows.into_iter()
             .map(|(number, seq)| Ok((incident_id(number)?, u32::try_from(seq).unwrap_or(u32::MAX))))
@@ -135,10 +136,10 @@ impl Store {
         analysis: &StoredAnalysis,
     ) -> Result<(), StoreError> {
         let proposal = analysis.proposal.as_ref().map(document).transpose()?;
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         words::overwrite(&mut tx, true).await?;
-        sqlx::query(
+        query(
             "UPDATE analysis SET case_json = $4, proposal = $5, corrections = $6, route = $7 \
              WHERE guild = $1 AND number = $2 AND seq = $3",
         )
@@ -163,10 +164,10 @@ impl Store {
     pub async fn opening_of(&self, guild: &str, id: IncidentId) -> Result<String, StoreError> {
         let mut connection = self.reader.acquire().await?;
         Ok(
-            sqlx::query_scalar("SELECT opening FROM incident WHERE guild = $1 AND number = $2")
+            query_scalar("SELECT opening FROM incident WHERE guild = $1 AND number = $2")
                 .bind(guild)
                 .bind(i64::from(id.number()))
-                .fetch_one(&mut *connection)
+                .fetch_one(&mut connection)
                 .await?,
         )
     }
@@ -184,11 +185,11 @@ impl Store {
         id: IncidentId,
         signed: Signed<'_>,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         words::overwrite(&mut tx, true).await?;
         let number = i64::from(id.number());
-        sqlx::query(
+        query(
             "INSERT INTO forgotten (guild, number, at, by_whom, channel, thread, private) \
              SELECT guild, number, $3, $4, channel, thread, private FROM incident \
              WHERE guild = $1 AND number = $2",
@@ -210,7 +211,7 @@ impl Store {
             "DELETE FROM post WHERE guild = $1 AND number = $2",
             "DELETE FROM incident WHERE guild = $1 AND number = $2",
         ] {
-            sqlx::query(statement)
+            query(statement)
                 .bind(&scope.guild)
                 .bind(number)
                 .execute(&mut *tx)
@@ -231,7 +232,8 @@ impl Store {
     }
 
     /// Goes over what the database may still hold of what was deleted: words in the index's old
-    /// segments, and the log of changes. Nobody waits for it for long: it goes in small steps.
+    /// segments, and the log of changes. Nobody waits for it for long: it goes in small steps. A
+    /// server of PostgreSQL does it by itself, with its vacuum.
     ///
     /// # Errors
     ///
@@ -240,9 +242,11 @@ impl Store {
         words::drop_deleted(self).await?;
         // What was deleted stands in the log as it was before, until the log is written back and
         // begun anew. Where others read meanwhile it is only written back.
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
-            .execute(&self.writer)
-            .await?;
+        if let Body::Sqlite(connection) = self.writer.acquire().await?.body() {
+            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+                .execute(connection)
+                .await?;
+        }
         Ok(())
     }
 
@@ -257,7 +261,7 @@ impl Store {
         id: IncidentId,
     ) -> Result<Option<Forgotten>, StoreError> {
         let mut connection = self.reader.acquire().await?;
-        let row: Option<(i64, String)> = sqlx::query_as(concat!(
+        let row: Option<(i64, String)> = query_as(concat!(
             "SELECT at, by_whom FROM forgotten WHERE ",
             visible!(),
             " AND number = $3"
@@ -265,7 +269,7 @@ impl Store {
         .bind(&scope.guild)
         .bind(&scope.channel)
         .bind(i64::from(id.number()))
-        .fetch_optional(&mut *connection)
+        .fetch_optional(&mut connection)
         .await?;
         row.map(|(at, by)| {
             Ok(Forgotten {
@@ -288,13 +292,13 @@ impl Store {
         id: IncidentId,
     ) -> Result<Vec<ForgottenPost>, StoreError> {
         let mut connection = self.reader.acquire().await?;
-        let rows: Vec<(String, String, String)> = sqlx::query_as(
+        let rows: Vec<(String, String, String)> = query_as(
             "SELECT channel, message, locale FROM forgotten_post WHERE guild = $1 AND number = $2 \
              ORDER BY channel, message",
         )
         .bind(guild)
         .bind(i64::from(id.number()))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         Ok(rows
             .into_iter()
@@ -316,15 +320,13 @@ impl Store {
         guild: &str,
         post: &ForgottenPost,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
-        sqlx::query(
-            "DELETE FROM forgotten_post WHERE guild = $1 AND channel = $2 AND message = $3",
-        )
-        .bind(guild)
-        .bind(&post.channel)
-        .bind(&post.message)
-        .execute(&mut *tx)
-        .await?;
+        let mut tx = self.write(guild).await?;
+        query("DELETE FROM forgotten_post WHERE guild = $1 AND channel = $2 AND message = $3")
+            .bind(guild)
+            .bind(&post.channel)
+            .bind(&post.message)
+            .execute(&mut *tx)
+            .await?;
         Ok(tx.commit().await?)
     }
 
@@ -341,7 +343,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<(String, IncidentId)>, StoreError> {
         let mut connection = self.reader.acquire().await?;
-        let rows: Vec<(String, i64)> = sqlx::query_as(
+        let rows: Vec<(String, i64)> = query_as(
             "SELECT guild, number FROM incident \
              WHERE status NOT IN ('investigating', 'fixing', 'mitigated') \
              AND coalesce(resolved_at, started_at) < $1 \
@@ -349,7 +351,7 @@ impl Store {
         )
         .bind(millis(before))
         .bind(i64::from(limit))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         rows.into_iter()
             .map(|(guild, number)| Ok((guild, incident_id(number)?)))
@@ -370,7 +372,7 @@ impl Store {
         shared: bool,
         signed: Signed<'_>,
     ) -> Result<Incident, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         let incident = load(&mut tx, &scope.guild, id).await?;
         if !shared && incident.channel.is_empty() {
@@ -378,7 +380,7 @@ impl Store {
                 "{id} belongs to no channel that it could be kept to"
             )));
         }
-        sqlx::query("UPDATE incident SET private = $3 WHERE guild = $1 AND number = $2")
+        query("UPDATE incident SET private = $3 WHERE guild = $1 AND number = $2")
             .bind(&scope.guild)
             .bind(i64::from(id.number()))
             .bind(i64::from(!shared))

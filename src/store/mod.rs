@@ -5,11 +5,10 @@
 //! there alone, because every query takes a [`Scope`]; a job that runs twice stores once, because
 //! what it creates is keyed.
 //!
-//! One database, chosen by URL. SQLite has one connection that writes, in `BEGIN IMMEDIATE`
-//! transactions (a deferred one that reads first fails at once where another writes), and a pool
-//! that reads. Writers therefore queue in the process, first come first served, instead of
-//! polling for SQLite's lock. Statements use `$1` and the shapes that PostgreSQL shares; what only
-//! one dialect can say (JSON documents, full text) stands in the migrations' views and tables.
+//! One database, chosen by URL, in one of the two bodies of [`crate::database`]. Writers of one
+//! guild come one after another ([`Store::write`]), so that what a transaction reads stands until
+//! it writes. Statements use `$1` and the shapes that both dialects share; JSON is made and read
+//! here and not in SQL.
 //!
 //! Deliberately absent: decisions. What counts as the same fix, who may do what, when something is
 //! asked again: other parts say so, and the store keeps what they said. It reads no clock either,
@@ -26,6 +25,7 @@ mod posts;
 mod seen;
 mod services;
 mod settings;
+mod sqlite;
 mod ticks;
 mod words;
 
@@ -40,24 +40,11 @@ pub use posts::{Intended, Post, PostKey};
 pub use settings::Roles;
 pub use ticks::Tick;
 
+use crate::database::{Body, Connection, Pool, Transaction, query, query_scalar};
 use crate::incident::IncidentId;
 use jiff::Timestamp;
-use sqlx::migrate::Migrator;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, SqlitePool, Transaction};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::time::Duration;
-
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
-
-/// `PREC`, in the header of our database files, so that no other program's file is migrated.
-const APPLICATION_ID: i64 = 0x5052_4543;
-/// How long a statement waits for another process's lock, and a caller for a connection.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Connections that read.
-const READERS: u32 = 4;
 
 /// Rows that may be seen: those of the guild that are not private, or whose channel or thread is
 /// the scope's. `$1` is the guild, `$2` the channel.
@@ -96,8 +83,8 @@ impl Scope {
 /// The database.
 #[derive(Clone, Debug)]
 pub struct Store {
-    writer: SqlitePool,
-    reader: SqlitePool,
+    writer: Pool,
+    reader: Pool,
     file: Option<PathBuf>,
 }
 
@@ -122,67 +109,7 @@ impl Store {
                 "DATABASE_URL must begin with sqlite://, such as sqlite://precedent.db".to_owned(),
             ));
         }
-        let options = SqliteConnectOptions::from_str(url)
-            .map_err(|error| StoreError::Unavailable(Some(error)))?
-            .create_if_missing(true)
-            .busy_timeout(BUSY_TIMEOUT)
-            .foreign_keys(true)
-            // Overwrites what is deleted where that costs no further page: *forget* means it.
-            .pragma("secure_delete", "FAST")
-            // Statements are logged by whoever called, without their values.
-            .disable_statement_logging();
-        let in_memory = url.contains(":memory:");
-        let file = (!in_memory).then(|| options.get_filename().to_owned());
-        if let Some(file) = &file {
-            refuse_foreign(file, &options).await?;
-        }
-
-        let writer = SqlitePoolOptions::new()
-            .after_release(move |connection, _| {
-                Box::pin(async move {
-                    // A full disk makes SQLite end the transaction by itself; the driver goes on
-                    // counting it, and the connection would refuse every later one. It is closed
-                    // then, and another opened. (The ping waits for a rollback that is on its way.)
-                    connection.ping().await?;
-                    Ok(in_memory || !connection.is_in_transaction())
-                })
-            })
-            .max_connections(1)
-            .acquire_timeout(BUSY_TIMEOUT)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .test_before_acquire(false)
-            .connect_with(
-                options
-                    .clone()
-                    .journal_mode(SqliteJournalMode::Wal)
-                    .synchronous(SqliteSynchronous::Full)
-                    // The log is cut back after a burst instead of staying as large as it ever was.
-                    .pragma("journal_size_limit", "16777216"),
-            )
-            .await?;
-        sqlx::query("PRAGMA application_id = 1347568963")
-            .execute(&writer)
-            .await?;
-        MIGRATIONS.run(&writer).await?;
-        migrate_queue(&writer).await?;
-
-        let reader = if in_memory {
-            // A database in memory belongs to its one connection.
-            writer.clone()
-        } else {
-            SqlitePoolOptions::new()
-                .max_connections(READERS)
-                .acquire_timeout(BUSY_TIMEOUT)
-                .idle_timeout(Duration::from_secs(60))
-                .test_before_acquire(false)
-                .connect_lazy_with(options.pragma("query_only", "ON"))
-        };
-        Ok(Self {
-            writer,
-            reader,
-            file,
-        })
+        sqlite::open(url).await
     }
 
     /// Closes every connection. What is called afterwards fails with [`StoreError::Unavailable`].
@@ -192,12 +119,12 @@ impl Store {
     }
 
     /// The connections that read: recall searches with them.
-    pub fn read_pool(&self) -> &SqlitePool {
+    pub fn read_pool(&self) -> &Pool {
         &self.reader
     }
 
-    /// The one connection that writes: the queue of jobs shares it.
-    pub fn write_pool(&self) -> &SqlitePool {
+    /// The connections that write, one on SQLite: the queue of jobs shares them.
+    pub fn write_pool(&self) -> &Pool {
         &self.writer
     }
 
@@ -212,11 +139,10 @@ impl Store {
     ///
     /// Whatever keeps it from writing.
     pub async fn probe(&self) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
-        sqlx::query("INSERT INTO seen (event, at) VALUES ('probe', 0) ON CONFLICT (event) DO UPDATE SET at = 0")
-            .execute(&mut *tx)
+        query("INSERT INTO seen (event, at) VALUES ('probe', 0) ON CONFLICT (event) DO UPDATE SET at = 0")
+            .execute(&self.writer)
             .await?;
-        Ok(tx.commit().await?)
+        Ok(())
     }
 
     /// Reads every page and index: what `precedent check` does once.
@@ -225,7 +151,7 @@ impl Store {
     ///
     /// [`StoreError::Corrupt`] where something does not fit together.
     pub async fn check_integrity(&self) -> Result<(), StoreError> {
-        let verdict: String = sqlx::query_scalar("PRAGMA quick_check(1)")
+        let verdict: String = query_scalar("PRAGMA quick_check(1)")
             .fetch_one(&self.writer)
             .await?;
         if verdict == "ok" {
@@ -235,41 +161,19 @@ impl Store {
         }
     }
 
-    /// A transaction that writes.
-    async fn write(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    /// A transaction that writes to the rows of a guild. Those of one guild come one after
+    /// another, so that what is read in one stands until it is written.
+    async fn write(&self, guild: &str) -> Result<Transaction, StoreError> {
+        let mut transaction = self.writer.begin().await?;
+        // SQLite has one writer anyway. A lock held by two guilds whose hashes meet is only slower.
+        if let Body::Postgres(connection) = transaction.body() {
+            sqlx::query("SELECT pg_advisory_xact_lock(hashtext('precedent'), hashtext($1))")
+                .bind(guild)
+                .execute(connection)
+                .await?;
+        }
+        Ok(transaction)
     }
-}
-
-/// Refuses a file that another program made, before anything in it is changed.
-async fn refuse_foreign(file: &Path, options: &SqliteConnectOptions) -> Result<(), StoreError> {
-    if std::fs::metadata(file).map_or(0, |metadata| metadata.len()) == 0 {
-        return Ok(());
-    }
-    let mut connection = options.clone().create_if_missing(false).connect().await?;
-    let id: i64 = sqlx::query_scalar("PRAGMA application_id")
-        .fetch_one(&mut connection)
-        .await?;
-    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_master")
-        .fetch_one(&mut connection)
-        .await?;
-    connection.close().await?;
-    if tables > 0 && id != APPLICATION_ID {
-        return Err(StoreError::Foreign);
-    }
-    Ok(())
-}
-
-async fn migrate_queue(writer: &SqlitePool) -> Result<(), StoreError> {
-    use riverqueue::migrate::SqliteMigrator;
-    let queue = |error: riverqueue::migrate::Error| StoreError::Corrupt(Some(Box::new(error)));
-    let migrator = SqliteMigrator::new(writer.clone());
-    let known = SqliteMigrator::all_versions().len();
-    if migrator.existing_versions().await.map_err(queue)?.len() > known {
-        return Err(StoreError::Newer);
-    }
-    migrator.migrate_up().await.map_err(queue)?;
-    Ok(())
 }
 
 /// Unix milliseconds, as stored.
@@ -337,11 +241,11 @@ fn document<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreErro
 
 /// Fails with [`StoreError::NotFound`] where the incident may not be seen from the scope.
 async fn must_see(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     scope: &Scope,
     id: IncidentId,
 ) -> Result<(), StoreError> {
-    let found: Option<i64> = sqlx::query_scalar(concat!(
+    let found: Option<i64> = query_scalar(concat!(
         "SELECT 1 FROM incident WHERE ",
         visible!(),
         " AND number = $3"
@@ -373,10 +277,5 @@ mod tests {
             let back: String = serde_json::from_str(&json).expect("still JSON");
             assert_eq!(back, text.replace('\0', ""), "{text:?} as {json}");
         }
-    }
-
-    #[test]
-    fn the_application_id_is_what_the_pragma_sets() {
-        assert_eq!(APPLICATION_ID, 1_347_568_963);
     }
 }

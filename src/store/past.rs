@@ -7,10 +7,11 @@ use super::{
     Scope, Store, StoreError, document, incident_id, millis, optional_millis, optional_storable,
     storable, visible, words,
 };
+use crate::database::past::{self, past_columns};
+use crate::database::{Connection, Row, query, query_as, query_scalar};
 use crate::incident::{IncidentId, PastIncident, Registry, Service, Status};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
-use sqlx::SqliteConnection;
 use std::collections::HashMap;
 
 /// The highest id that an import may keep: the guild's counter moves behind it, and has to have
@@ -66,7 +67,7 @@ impl Store {
         at: Timestamp,
         all_or_nothing: bool,
     ) -> Result<Vec<PutOutcome>, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let mut services = Names {
             registry: registry(&mut tx, guild).await?,
             canonical: HashMap::new(),
@@ -91,7 +92,7 @@ impl Store {
     ///
     /// Those of the database: nothing is stored then.
     pub async fn put_services(&self, guild: &str, services: &[Service]) -> Result<u64, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let mut stored = 0;
         for service in services {
             let known = registry(&mut tx, guild).await?;
@@ -127,8 +128,11 @@ impl Store {
         after: Option<IncidentId>,
         limit: u32,
     ) -> Result<Vec<StoredRecord>, StoreError> {
-        let rows = sqlx::query_as(concat!(
-            "SELECT record, status, private, channel FROM past_incident WHERE ",
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(concat!(
+            "SELECT ",
+            past_columns!(),
+            ", status, private, channel FROM incident WHERE ",
             visible!(),
             " AND number > $3 ORDER BY number LIMIT $4"
         ))
@@ -136,9 +140,9 @@ impl Store {
         .bind(&scope.channel)
         .bind(after.map_or(0, |id| i64::from(id.number())))
         .bind(i64::from(limit))
-        .fetch_all(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        read(rows)
+        read(&mut connection, &scope.guild, rows).await
     }
 
     /// Every record of a guild, private ones too: for its operator alone, who holds the file
@@ -153,25 +157,36 @@ impl Store {
         after: Option<IncidentId>,
         limit: u32,
     ) -> Result<Vec<StoredRecord>, StoreError> {
-        let rows = sqlx::query_as(
-            "SELECT record, status, private, channel FROM past_incident \
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(concat!(
+            "SELECT ",
+            past_columns!(),
+            ", status, private, channel FROM incident \
              WHERE guild = $1 AND number > $2 ORDER BY number LIMIT $3",
-        )
+        ))
         .bind(guild)
         .bind(after.map_or(0, |id| i64::from(id.number())))
         .bind(i64::from(limit))
-        .fetch_all(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        read(rows)
+        read(&mut connection, guild, rows).await
     }
 }
 
-fn read(rows: Vec<(String, String, i64, String)>) -> Result<Vec<StoredRecord>, StoreError> {
-    rows.into_iter()
-        .map(|(record, status, private, channel)| {
+async fn read(
+    connection: &mut Connection,
+    guild: &str,
+    rows: Vec<Row>,
+) -> Result<Vec<StoredRecord>, StoreError> {
+    let records = past::read(connection, guild, rows).await?;
+    records
+        .into_iter()
+        .map(|(past, row)| {
+            let status: String = row.try_get("status")?;
+            let private: i64 = row.try_get("private")?;
             Ok(StoredRecord {
-                past: serde_json::from_str(&record)?,
-                private_to: (private != 0).then_some(channel),
+                past,
+                private_to: (private != 0).then(|| row.try_get("channel")).transpose()?,
                 open: Status::parse(&status).is_some_and(Status::is_open),
             })
         })
@@ -201,7 +216,7 @@ impl Names {
 }
 
 async fn put(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     entry: &Entry,
     services: &mut Names,
@@ -243,16 +258,16 @@ async fn put(
         None => format!("import/sha256/{}", fingerprint(entry)?),
     };
     let stands: Option<(i64, String, i64)> = match entry.id {
-        Some(id) => sqlx::query_as(
-            "SELECT number, status, id FROM incident WHERE guild = $1 AND number = $2",
-        )
-        .bind(guild)
-        .bind(i64::from(id.number())),
-        None => sqlx::query_as(
-            "SELECT number, status, id FROM incident WHERE guild = $1 AND opening = $2",
-        )
-        .bind(guild)
-        .bind(&opening),
+        Some(id) => {
+            query_as("SELECT number, status, id FROM incident WHERE guild = $1 AND number = $2")
+                .bind(guild)
+                .bind(i64::from(id.number()))
+        }
+        None => {
+            query_as("SELECT number, status, id FROM incident WHERE guild = $1 AND opening = $2")
+                .bind(guild)
+                .bind(&opening)
+        }
     }
     .fetch_optional(&mut *connection)
     .await?;
@@ -266,9 +281,10 @@ async fn put(
         None => match entry.id {
             Some(id) => {
                 let number = i64::from(id.number());
-                sqlx::query(
+                query(
                     "INSERT INTO counter (guild, last) VALUES ($1, $2) \
-                     ON CONFLICT (guild) DO UPDATE SET last = max(counter.last, excluded.last)",
+                     ON CONFLICT (guild) DO UPDATE SET last = excluded.last \
+                     WHERE counter.last < excluded.last",
                 )
                 .bind(guild)
                 .bind(number)
@@ -288,7 +304,7 @@ async fn put(
     }
     let row = write_record(connection, guild, &opening, &past, entry, at).await?;
     if replaced {
-        sqlx::query("DELETE FROM attempt WHERE guild = $1 AND number = $2")
+        query("DELETE FROM attempt WHERE guild = $1 AND number = $2")
             .bind(guild)
             .bind(number)
             .execute(&mut *connection)
@@ -308,12 +324,12 @@ async fn put(
 }
 
 async fn was_forgotten(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<bool, StoreError> {
     let found: Option<i64> =
-        sqlx::query_scalar("SELECT number FROM forgotten WHERE guild = $1 AND number = $2")
+        query_scalar("SELECT number FROM forgotten WHERE guild = $1 AND number = $2")
             .bind(guild)
             .bind(i64::from(id.number()))
             .fetch_optional(connection)
@@ -324,7 +340,7 @@ async fn was_forgotten(
 /// Writes the record's columns and gives its row. A private row stays private: an import does not
 /// share what a person did not.
 async fn write_record(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     opening: &str,
     past: &PastIncident,
@@ -332,7 +348,7 @@ async fn write_record(
     at: Timestamp,
 ) -> Result<i64, StoreError> {
     let link = |id: Option<IncidentId>| id.map(|id| i64::from(id.number()));
-    Ok(sqlx::query_scalar(
+    Ok(query_scalar(
         "INSERT INTO incident (guild, number, opening, channel, private, status, title, service, \
          environment, locale, reporter, symptoms, error_signatures, root_cause, cause_confirmed, \
          ruled_out, prevention, source, duplicate_of, parent, started_at, resolved_at, updated_at) \

@@ -2,9 +2,9 @@
 
 use super::audit::audit;
 use super::{Scope, Signed, Store, StoreError, document, incident_id, storable, visible, words};
+use crate::database::{Connection, query, query_as, query_scalar};
 use crate::incident::{IncidentId, Registry, Service};
 use serde_json::json;
-use sqlx::SqliteConnection;
 
 impl Store {
     /// The services of a guild, in the order of their names.
@@ -42,7 +42,7 @@ impl Store {
         if name.is_empty() {
             return Err(StoreError::Invalid("a service needs a name".to_owned()));
         }
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let known = registry(&mut tx, guild).await?;
         for alias in &service.aliases {
             refuse_taken(&known, alias, name)?;
@@ -58,7 +58,7 @@ impl Store {
             )));
         }
         insert_service(&mut tx, guild, service).await?;
-        sqlx::query("DELETE FROM service_alias WHERE guild = $1 AND service = $2")
+        query("DELETE FROM service_alias WHERE guild = $1 AND service = $2")
             .bind(guild)
             .bind(storable(name))
             .execute(&mut *tx)
@@ -100,7 +100,7 @@ impl Store {
         alias: &str,
         signed: Option<Signed<'_>>,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let known = registry(&mut tx, guild).await?;
         if known.get(service).is_none() {
             return Err(StoreError::NotFound);
@@ -137,7 +137,7 @@ impl Store {
         name: &str,
         signed: Option<Signed<'_>>,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let known = registry(&mut tx, guild).await?;
         let Some(service) = known.get(name) else {
             return Err(StoreError::NotFound);
@@ -169,7 +169,7 @@ impl Store {
         if to.is_empty() {
             return Err(StoreError::Invalid("a service needs a name".to_owned()));
         }
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let known = registry(&mut tx, guild).await?;
         let Some(service) = known.get(from) else {
             return Err(StoreError::NotFound);
@@ -214,7 +214,7 @@ impl Store {
                 "a service can't be merged into itself".to_owned(),
             ));
         }
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let known = registry(&mut tx, guild).await?;
         let (Some(gone), Some(stays)) = (known.get(from), known.get(into)) else {
             return Err(StoreError::NotFound);
@@ -265,8 +265,8 @@ impl Store {
         after: Option<IncidentId>,
         limit: u32,
     ) -> Result<Option<IncidentId>, StoreError> {
-        let mut tx = self.write().await?;
-        let numbers: Vec<i64> = sqlx::query_scalar(
+        let mut tx = self.write(guild).await?;
+        let numbers: Vec<i64> = query_scalar(
             "SELECT number FROM incident WHERE guild = $1 AND service = $2 AND number > $3 \
              ORDER BY number LIMIT $4",
         )
@@ -297,7 +297,7 @@ impl Store {
         service: &str,
     ) -> Result<u64, StoreError> {
         let mut connection = self.reader.acquire().await?;
-        let count: i64 = sqlx::query_scalar(concat!(
+        let count: i64 = query_scalar(concat!(
             "SELECT count(*) FROM incident WHERE ",
             visible!(),
             " AND service = $3"
@@ -305,7 +305,7 @@ impl Store {
         .bind(&scope.guild)
         .bind(&scope.channel)
         .bind(service)
-        .fetch_one(&mut *connection)
+        .fetch_one(&mut connection)
         .await?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
@@ -323,7 +323,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<String>, StoreError> {
         let mut connection = self.reader.acquire().await?;
-        let names: Vec<(String, i64)> = sqlx::query_as(
+        let names: Vec<(String, i64)> = query_as(
             "SELECT who, max(at) AS latest FROM (\
                 SELECT e.by_whom AS who, e.at AS at FROM incident_event e \
                 JOIN incident i ON i.guild = e.guild AND i.number = e.number \
@@ -339,7 +339,7 @@ impl Store {
         .bind(&scope.guild)
         .bind(&scope.channel)
         .bind(service)
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         Ok(names
             .into_iter()
@@ -361,11 +361,11 @@ const NOBODY: [&str; 6] = [
 ];
 
 async fn delete_service(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     name: &str,
 ) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM service WHERE guild = $1 AND name = $2")
+    query("DELETE FROM service WHERE guild = $1 AND name = $2")
         .bind(guild)
         .bind(name)
         .execute(connection)
@@ -374,12 +374,12 @@ async fn delete_service(
 }
 
 async fn move_incidents(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     from: &str,
     to: &str,
 ) -> Result<u64, StoreError> {
-    let moved = sqlx::query("UPDATE incident SET service = $3 WHERE guild = $1 AND service = $2")
+    let moved = query("UPDATE incident SET service = $3 WHERE guild = $1 AND service = $2")
         .bind(guild)
         .bind(from)
         .bind(to)
@@ -405,18 +405,18 @@ fn refuse_taken(known: &Registry, alias: &str, service: &str) -> Result<(), Stor
 }
 
 pub(super) async fn registry(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
 ) -> Result<Registry, StoreError> {
     type Columns = (String, String, String, String, String, String);
-    let rows: Vec<Columns> = sqlx::query_as(
+    let rows: Vec<Columns> = query_as(
         "SELECT name, high_risk, environments_apart, owners, repository, runbooks FROM service \
          WHERE guild = $1 ORDER BY name",
     )
     .bind(guild)
     .fetch_all(&mut *connection)
     .await?;
-    let aliases: Vec<(String, String)> = sqlx::query_as(
+    let aliases: Vec<(String, String)> = query_as(
         "SELECT service, alias FROM service_alias WHERE guild = $1 ORDER BY service, alias",
     )
     .bind(guild)
@@ -447,11 +447,11 @@ pub(super) async fn registry(
 }
 
 pub(super) async fn insert_service(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     service: &Service,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO service (guild, name, high_risk, environments_apart, owners, repository, runbooks) \
          VALUES ($1, $2, $3, $4, $5, $6, $7) \
          ON CONFLICT (guild, name) DO UPDATE SET high_risk = excluded.high_risk, \
@@ -471,7 +471,7 @@ pub(super) async fn insert_service(
 }
 
 pub(super) async fn insert_alias(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     service: &str,
     alias: &str,
@@ -480,7 +480,7 @@ pub(super) async fn insert_alias(
     if alias.is_empty() || alias == service {
         return Ok(());
     }
-    sqlx::query(
+    query(
         "INSERT INTO service_alias (guild, alias, service) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
     )
     .bind(guild)

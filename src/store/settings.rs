@@ -2,6 +2,7 @@
 
 use super::audit::audit;
 use super::{Signed, Store, StoreError};
+use crate::database::{query, query_as};
 use serde_json::json;
 
 /// The setting's name of the role of responders.
@@ -27,9 +28,9 @@ impl Store {
     pub async fn roles(&self, guild: &str) -> Result<Roles, StoreError> {
         let mut connection = self.reader.acquire().await?;
         let rows: Vec<(String, String)> =
-            sqlx::query_as("SELECT name, value FROM setting WHERE guild = $1")
+            query_as("SELECT name, value FROM setting WHERE guild = $1")
                 .bind(guild)
-                .fetch_all(&mut *connection)
+                .fetch_all(&mut connection)
                 .await?;
         let mut roles = Roles::default();
         for (name, value) in rows {
@@ -53,14 +54,14 @@ impl Store {
         roles: Roles,
         signed: Signed<'_>,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         for (name, role) in [
             (RESPONDERS, roles.responders),
             (ADMINISTRATORS, roles.administrators),
         ] {
             match role {
                 Some(role) => {
-                    sqlx::query(
+                    query(
                         "INSERT INTO setting (guild, name, value) VALUES ($1, $2, $3) \
                          ON CONFLICT (guild, name) DO UPDATE SET value = excluded.value",
                     )
@@ -71,7 +72,7 @@ impl Store {
                     .await?;
                 }
                 None => {
-                    sqlx::query("DELETE FROM setting WHERE guild = $1 AND name = $2")
+                    query("DELETE FROM setting WHERE guild = $1 AND name = $2")
                         .bind(guild)
                         .bind(name)
                         .execute(&mut *tx)

@@ -4,9 +4,10 @@
 //! index changes in the transaction that changes the record.
 
 use super::{Store, StoreError};
+use crate::database::past::{self, past_columns};
+use crate::database::{Body, Connection, query};
 use crate::incident::words::tokens;
 use crate::incident::{IncidentId, PastIncident};
-use sqlx::SqliteConnection;
 
 /// Tokens kept of one field. A pasted log of a megabyte is found by its beginning; the record
 /// keeps all of it.
@@ -16,29 +17,34 @@ const BYTES_A_FIELD: usize = 64 * 1024;
 
 /// Indexes an incident as it stands, in place of what was indexed before.
 pub(super) async fn index(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<(), StoreError> {
-    let (row, record): (i64, String) =
-        sqlx::query_as("SELECT id, record FROM past_incident WHERE guild = $1 AND number = $2")
-            .bind(guild)
-            .bind(i64::from(id.number()))
-            .fetch_one(&mut *connection)
-            .await?;
-    let past: PastIncident = serde_json::from_str(&record)?;
-    remove(connection, guild, id).await?;
-    index_record(connection, guild, row, &past).await
+    let rows = query(concat!(
+        "SELECT ",
+        past_columns!(),
+        ", id FROM incident WHERE guild = $1 AND number = $2"
+    ))
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .fetch_all(&mut *connection)
+    .await?;
+    for (past, row) in past::read(connection, guild, rows).await? {
+        remove(connection, guild, id).await?;
+        index_record(connection, guild, row.try_get("id")?, &past).await?;
+    }
+    Ok(())
 }
 
 /// Indexes a record under its row, which holds no words yet.
 pub(super) async fn index_record(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     row: i64,
     past: &PastIncident,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO incident_words (rowid, guild, title, symptoms, signatures, cause, rest) \
          VALUES ($1, 'g' || lower(hex($2)), $3, $4, $5, $6, $7)",
     )
@@ -62,11 +68,11 @@ pub(super) async fn index_record(
 
 /// Removes an incident's words.
 pub(super) async fn remove(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "DELETE FROM incident_words WHERE rowid IN \
          (SELECT id FROM incident WHERE guild = $1 AND number = $2)",
     )
@@ -79,17 +85,16 @@ pub(super) async fn remove(
 
 /// Whether the pages of what the transaction deletes are overwritten, also where that costs a page
 /// more to be written. What is not said to be forgotten is overwritten where it costs nothing.
-pub(super) async fn overwrite(
-    connection: &mut SqliteConnection,
-    all: bool,
-) -> Result<(), StoreError> {
-    sqlx::query(if all {
-        "PRAGMA secure_delete = ON"
-    } else {
-        "PRAGMA secure_delete = FAST"
-    })
-    .execute(connection)
-    .await?;
+pub(super) async fn overwrite(connection: &mut Connection, all: bool) -> Result<(), StoreError> {
+    if let Body::Sqlite(connection) = connection.body() {
+        sqlx::query(if all {
+            "PRAGMA secure_delete = ON"
+        } else {
+            "PRAGMA secure_delete = FAST"
+        })
+        .execute(connection)
+        .await?;
+    }
     Ok(())
 }
 
@@ -104,15 +109,22 @@ pub(super) async fn drop_deleted(store: &Store) -> Result<(), StoreError> {
     // A negative number begins a merge of everything, positive ones go on with it.
     let mut pages = -MERGED_AT_ONCE;
     for _ in 0..MOST_MERGES {
-        let mut tx = store.write().await?;
+        let mut tx = store.writer.begin().await?;
         overwrite(&mut tx, true).await?;
+        let Body::Sqlite(connection) = tx.body() else {
+            return Ok(());
+        };
         let changes = "SELECT total_changes()";
-        let before: i64 = sqlx::query_scalar(changes).fetch_one(&mut *tx).await?;
+        let before: i64 = sqlx::query_scalar(changes)
+            .fetch_one(&mut *connection)
+            .await?;
         sqlx::query("INSERT INTO incident_words (incident_words, rank) VALUES ('merge', $1)")
             .bind(pages)
-            .execute(&mut *tx)
+            .execute(&mut *connection)
             .await?;
-        let after: i64 = sqlx::query_scalar(changes).fetch_one(&mut *tx).await?;
+        let after: i64 = sqlx::query_scalar(changes)
+            .fetch_one(&mut *connection)
+            .await?;
         overwrite(&mut tx, false).await?;
         tx.commit().await?;
         // The command itself counts as one.

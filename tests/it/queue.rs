@@ -295,7 +295,7 @@ async fn a_full_disk_is_waited_for_and_then_said() {
     let queue = log.start(&store, options).await;
     let limit = async |pages: &'static str| {
         sqlx::query(pages)
-            .fetch_one(store.write_pool())
+            .fetch_one(store.write_pool().sqlite().unwrap())
             .await
             .unwrap();
     };

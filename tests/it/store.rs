@@ -178,7 +178,7 @@ async fn a_database_of_a_newer_version_is_refused() {
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
          VALUES (9999, 'from the future', 1, x'00', 0)",
     )
-    .execute(store.write_pool())
+    .execute(store.write_pool().sqlite().unwrap())
     .await
     .unwrap();
     store.close().await;
@@ -196,7 +196,7 @@ async fn writes_are_durable_and_foreign_keys_hold() {
         ("PRAGMA busy_timeout", "5000"),
     ] {
         let row = sqlx::query(sqlx::AssertSqlSafe(pragma))
-            .fetch_one(store.write_pool())
+            .fetch_one(store.write_pool().sqlite().unwrap())
             .await
             .unwrap();
         let value = sqlx::Row::try_get::<i64, _>(&row, 0)
@@ -262,7 +262,7 @@ async fn a_full_disk_and_a_locked_file_are_said_to_be_so() {
     let (folder, store) = fresh().await;
     let limit = async |pages: &'static str| {
         sqlx::query(pages)
-            .fetch_one(store.write_pool())
+            .fetch_one(store.write_pool().sqlite().unwrap())
             .await
             .unwrap();
     };
@@ -279,12 +279,14 @@ async fn a_full_disk_and_a_locked_file_are_said_to_be_so() {
     assert_eq!(after.id(), id(1));
 
     sqlx::query("PRAGMA busy_timeout = 50")
-        .execute(store.write_pool())
+        .execute(store.write_pool().sqlite().unwrap())
         .await
         .unwrap();
     let other = Store::open(&url(folder.path())).await.unwrap();
     let held = other
         .write_pool()
+        .sqlite()
+        .unwrap()
         .begin_with("BEGIN IMMEDIATE")
         .await
         .unwrap();
@@ -827,7 +829,7 @@ async fn analyses_are_stored_before_and_after_the_model() {
     ] {
         let left: i64 =
             sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}")))
-                .fetch_one(store.read_pool())
+                .fetch_one(store.read_pool().sqlite().unwrap())
                 .await
                 .unwrap();
         assert_eq!(left, 0, "{table}");

@@ -317,7 +317,7 @@ async fn memory_that_is_down_is_never_no_match_and_the_analysis_goes_on() {
         let app = incident.app.as_ref().expect("the bot runs");
         // The index of words is gone: a search fails, everything else can be read and written.
         sqlx::query("DROP TABLE incident_terms")
-            .execute(app.store().write_pool())
+            .execute(app.store().write_pool().sqlite().unwrap())
             .await
             .expect("the index can be dropped");
         let report = incident.analyze(REFUND_REPORT).await;
