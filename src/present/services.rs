@@ -178,9 +178,13 @@ pub const NO_SERVICE: &str = "-";
 
 /// Asks which of several services an incident is of.
 pub fn which_service(incident: IncidentId, services: &[String], locale: Locale) -> Post {
+    let mut seen = std::collections::BTreeSet::new();
     let mut choices: Vec<Choice> = services
         .iter()
-        .filter(|name| name.as_str() != NO_SERVICE && super::escape::width(name) <= 100)
+        // The value is sent as it stands: a name that can't be shown as it is (an import may have
+        // brought it) is not offered.
+        .filter(|name| !name.is_empty() && plain(name) == **name && name.as_str() != NO_SERVICE)
+        .filter(|name| super::escape::width(name) <= 100 && seen.insert(name.as_str()))
         .take(OPTIONS - 1)
         .map(|name| Choice {
             value: name.clone(),
