@@ -143,6 +143,11 @@ proptest! {
             let report = import(&other, "h", &text).await;
             assert_eq!((report.failed, report.services), (0, 1), "{:?}", report.failures);
             assert_eq!(exported(&other, "h").await, text);
+            // Not the lines alone: what they hold.
+            let kept = |store: Store, guild: &'static str| async move {
+                store.records_for_operator(guild, None, 99).await.expect("read")
+            };
+            assert_eq!(kept(other.clone(), "h").await, kept(one.clone(), "g").await);
             // The same once more changes nothing.
             import(&other, "h", &text).await;
             assert_eq!(exported(&other, "h").await, text);
@@ -219,6 +224,69 @@ proptest! {
             }
         });
     }
+}
+
+/// Bytes of every file of a database.
+fn on_disk(folder: &tempfile::TempDir) -> Vec<u8> {
+    let entries = std::fs::read_dir(folder.path()).expect("the folder is there");
+    entries
+        .flat_map(|entry| std::fs::read(entry.expect("an entry").path()).expect("a file"))
+        .collect()
+}
+
+async fn documents_with(store: &Store, term: &str) -> i64 {
+    let pool = store.read_pool().sqlite().expect("a file");
+    sqlx::query_scalar("SELECT count(*) FROM incident_terms WHERE term = $1")
+        .bind(term)
+        .fetch_one(pool)
+        .await
+        .expect("it can be counted")
+}
+
+#[tokio::test]
+async fn of_a_long_record_neither_pages_nor_words_are_left() {
+    let (folder, store) = fresh().await;
+    for number in 1..=30 {
+        let mut past = PastIncident::new(id(number), format!("pool empty {number}"));
+        // Longer than a page: what does not fit into one is freed as a whole.
+        past.root_cause = "the ochre cache is cold, and so is the other one. ".repeat(200);
+        if number == 17 {
+            past.root_cause = "the vermilion batch holds connections. ".repeat(2_000);
+        }
+        let entry = Entry {
+            id: Some(id(number)),
+            past,
+            private_to: None,
+        };
+        store
+            .put_past("g", &[entry], at(0), true)
+            .await
+            .expect("stored");
+    }
+    let holds = |text: &str| {
+        on_disk(&folder)
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
+    };
+    assert!(holds("vermilion batch"));
+    assert_eq!(documents_with(&store, "vermilion").await, 1);
+    let signed = Signed {
+        by: "alice",
+        at: at(1),
+    };
+    store
+        .forget(&Scope::public("g"), id(17), signed)
+        .await
+        .expect("forgotten");
+    store.erase_traces().await.expect("erased");
+    assert!(!holds("vermilion batch"), "a page is left");
+    assert_eq!(
+        documents_with(&store, "vermilion").await,
+        0,
+        "a word is left"
+    );
+    assert!(holds("ochre cache"));
+    assert_eq!(documents_with(&store, "ochre").await, 1);
 }
 
 #[tokio::test]
