@@ -6,7 +6,7 @@
 //! cited it can say that it is gone.
 
 use super::audit::audit;
-use super::incidents::{load, note};
+use super::incidents::{load, note, touch};
 use super::services::{insert_service, registry};
 use super::{
     Change, Incident, Scope, Signed, Store, StoreError, StoredAnalysis, document, incident_id,
@@ -388,6 +388,8 @@ impl Store {
             .await?;
         let what = if shared { "shared" } else { "unshared" };
         let detail = serde_json::to_value(Change::Private(!shared))?;
+        // Another home of memory learns of it by this.
+        touch(&mut tx, &scope.guild, id, signed.at).await?;
         note(
             &mut tx,
             &scope.guild,

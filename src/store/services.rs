@@ -1,9 +1,12 @@
 //! The services of a guild, as people register them and imports name them.
 
 use super::audit::audit;
-use super::{Scope, Signed, Store, StoreError, document, incident_id, storable, visible, words};
+use super::{
+    Scope, Signed, Store, StoreError, document, incident_id, millis, storable, visible, words,
+};
 use crate::database::{Connection, query, query_as, query_scalar};
 use crate::incident::{IncidentId, Registry, Service};
+use jiff::Timestamp;
 use serde_json::json;
 
 impl Store {
@@ -187,7 +190,7 @@ impl Store {
         for alias in &renamed.aliases {
             insert_alias(&mut tx, guild, &to, alias).await?;
         }
-        let moved = move_incidents(&mut tx, guild, from, &to).await?;
+        let moved = move_incidents(&mut tx, guild, from, &to, signed.at).await?;
         let detail = json!({ "from": from, "incidents": moved });
         audit(&mut tx, guild, signed, "service_renamed", &to, &detail).await?;
         tx.commit().await?;
@@ -245,7 +248,7 @@ impl Store {
         for alias in &merged.aliases {
             insert_alias(&mut tx, guild, into, alias).await?;
         }
-        let moved = move_incidents(&mut tx, guild, from, into).await?;
+        let moved = move_incidents(&mut tx, guild, from, into, signed.at).await?;
         let detail = json!({ "from": gone, "incidents": moved });
         audit(&mut tx, guild, signed, "service_merged", into, &detail).await?;
         tx.commit().await?;
@@ -378,13 +381,19 @@ async fn move_incidents(
     guild: &str,
     from: &str,
     to: &str,
+    at: Timestamp,
 ) -> Result<u64, StoreError> {
-    let moved = query("UPDATE incident SET service = $3 WHERE guild = $1 AND service = $2")
-        .bind(guild)
-        .bind(from)
-        .bind(to)
-        .execute(connection)
-        .await?;
+    let moved = query(
+        "UPDATE incident SET service = $3, \
+         updated_at = CASE WHEN updated_at < $4 THEN $4 ELSE updated_at END \
+         WHERE guild = $1 AND service = $2",
+    )
+    .bind(guild)
+    .bind(from)
+    .bind(to)
+    .bind(millis(at))
+    .execute(connection)
+    .await?;
     Ok(moved.rows_affected())
 }
 
