@@ -17,7 +17,7 @@ use crate::jobs::queue::{
 };
 use crate::jobs::recollect::Second;
 use crate::jobs::respond::{Models, Recollection, Responder, redaction_key};
-use crate::jobs::work::Work;
+use crate::jobs::work::{Retain, Work};
 use crate::jobs::{self, intake};
 use crate::llm::LlmError;
 use crate::memory;
@@ -158,6 +158,7 @@ impl App {
             acknowledgements: Arc::new(Acknowledgements::default()),
             turns: Arc::new(Turns::default()),
             provisional_after: tuning.provisional_after,
+            retention_days: config.retention_days,
         };
         let queue = Queue::start(
             &store,
@@ -169,7 +170,7 @@ impl App {
         // Set once, before the first event comes in.
         let _first = duty.queue.set(queue.clone());
         let (stop, stopped) = watch::channel(false);
-        tokio::spawn(keep_house(store, stopped.clone()));
+        tokio::spawn(keep_house(duty.clone(), stopped.clone()));
         let mirror = second.map(|second| {
             let mirror = second.mirror().clone();
             tokio::spawn(mirror.run(tuning.mirror, stopped.clone()))
@@ -258,18 +259,34 @@ fn gateway_config(
     }
 }
 
-/// Every hour: events that were seen long ago are forgotten.
-async fn keep_house(store: Store, mut stopped: watch::Receiver<bool>) {
+/// Every hour: events that were seen long ago are forgotten, and the day's look for old incidents is
+/// committed, where old ones are to be forgotten.
+async fn keep_house(duty: Duty, mut stopped: watch::Receiver<bool>) {
     let mut hourly = tokio::time::interval(Duration::from_secs(60 * 60));
     loop {
         tokio::select! {
             _ = hourly.tick() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
-        if let Err(error) = store.prune_seen(jiff::Timestamp::now()).await {
+        let now = jiff::Timestamp::now();
+        if let Err(error) = duty.store.prune_seen(now).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "old events can't be forgotten"
+            );
+        }
+        if duty.retention_days.is_none() {
+            continue;
+        }
+        // The day is the key: once a day, however often and by whom it is committed.
+        let look = Work::Retain(Retain {
+            day: now.strftime("%Y-%m-%d").to_string(),
+            part: 0,
+        });
+        if let Err(error) = duty.commit(&look).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the look for old incidents can't be stored"
             );
         }
     }
@@ -338,6 +355,11 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::Sameness(work) => jobs::outcomes::sameness(duty, &job, work).await,
             Work::Import(work) => jobs::imports::read(duty, *work).await,
             Work::ImportAnswer(work) => jobs::imports::answer(duty, work).await,
+            Work::ChooseService(work) => jobs::registry::choose(duty, work).await,
+            Work::Reindex(work) => jobs::registry::reindex(duty, work).await,
+            Work::Forget(work) => jobs::keeping::forget(duty, work).await,
+            Work::Forgotten(work) => jobs::keeping::after_forgetting(duty, work).await,
+            Work::Retain(work) => jobs::keeping::retain(duty, work).await,
         }
     };
     tracing::Instrument::instrument(done, span).await
@@ -373,6 +395,8 @@ fn undertaker(duty: &Duty) -> Undertaker {
                     Work::Tick(work) => work.click.locale,
                     Work::Resolve(work) => work.locale,
                     Work::FollowUp(work) => work.locale,
+                    Work::ChooseService(work) => work.click.locale,
+                    Work::Forget(work) => work.locale,
                     _ => crate::incident::Locale::En,
                 };
                 duty.tell(

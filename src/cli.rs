@@ -125,6 +125,13 @@ pub async fn analyze(
     view.service = read.case.service.clone();
     view.status = Status::Investigating;
     view.change_before_impact = read.triage.change_before.is_some();
+    if !read.triage.service_ambiguous.is_empty() {
+        writeln!(
+            log,
+            "The report may mean {}: give --service; it is taken as unknown.",
+            read.triage.service_ambiguous.join(" or ")
+        )?;
+    }
     if ask.json {
         let mut object = json!({
             "analysis": present::wire(&analysis),
@@ -239,6 +246,9 @@ pub async fn import(
     let report = import_lines(&store, config, ask, opened).await?;
     store.close().await;
     say_lines(&report, ask, "imported", log)?;
+    if report.services > 0 {
+        writeln!(log, "{} services registered.", report.services)?;
+    }
     if config.hindsight.is_some() && !report.refused && report.added + report.replaced > 0 {
         writeln!(log, "Hindsight is told of them while the bot runs.")?;
     }
@@ -540,6 +550,10 @@ pub async fn export(
         written
     };
     store.close().await;
-    writeln!(log, "{written} incidents exported (guild {guild}).")?;
+    let (incidents, services) = (written.incidents, written.services);
+    writeln!(log, "{incidents} incidents exported (guild {guild}).")?;
+    if services > 0 {
+        writeln!(log, "{services} services exported.")?;
+    }
     Ok(())
 }

@@ -29,6 +29,8 @@ pub struct Config {
     pub hindsight: Option<HindsightConfig>,
     /// Limits and budgets.
     pub limits: Limits,
+    /// Incidents that ended so many days ago are forgotten; `None`: never.
+    pub retention_days: Option<u32>,
     /// How logs are written.
     pub log: LogConfig,
 }
@@ -194,6 +196,8 @@ impl Config {
             }
         };
         let timeout = number("LLM_TIMEOUT_SECONDS", 60, 1, 600);
+        // A hundred years; 0 is how it is said that nothing is forgotten by age.
+        let retention = number("MEMORY_RETENTION_DAYS", 0, 0, 36_500);
         let defaults = Limits::default();
         let mut limit = |name: &str, default: u32| {
             u32::try_from(number(name, u64::from(default), 1, 100_000)).unwrap_or(default)
@@ -316,6 +320,7 @@ impl Config {
                 reflect,
             }),
             limits,
+            retention_days: u32::try_from(retention).ok().filter(|days| *days > 0),
             log: LogConfig {
                 json,
                 filter: set("RUST_LOG")
@@ -362,10 +367,25 @@ mod tests {
             ("DATABASE_URL", "mysql://x"),
             ("LOG_FORMAT", "xml"),
             ("DISCORD_MESSAGE_CONTENT", "perhaps"),
+            ("MEMORY_RETENTION_DAYS", "-1"),
         ])
-        .expect_err("seven faults");
-        assert_eq!(faults.0.len(), 7, "{faults}");
+        .expect_err("eight faults");
+        assert_eq!(faults.0.len(), 8, "{faults}");
         assert!(!faults.to_string().contains("s3cr3t"));
+    }
+
+    #[test]
+    fn nothing_is_forgotten_by_age_unless_somebody_says_so() {
+        for (value, days) in [("", None), ("0", None), ("365", Some(365))] {
+            let config = read(&[("MEMORY_RETENTION_DAYS", value)]).expect("fine");
+            assert_eq!(config.retention_days, days, "{value:?}");
+        }
+        for value in ["a year", "1.5", "36501", "-1"] {
+            assert!(
+                read(&[("MEMORY_RETENTION_DAYS", value)]).is_err(),
+                "{value}"
+            );
+        }
     }
 
     #[test]

@@ -178,6 +178,14 @@ impl Options {
         }
     }
 
+    /// The user, role or channel of an option.
+    pub fn id(&self, name: &str) -> Option<u64> {
+        match self.0.get(name) {
+            Some(OptionValue::Id(id)) => Some(*id),
+            _ => None,
+        }
+    }
+
     /// The attachment of an option.
     pub fn file(&self, name: &str) -> Option<&FileRef> {
         match self.0.get(name) {

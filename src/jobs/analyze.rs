@@ -68,6 +68,8 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     pause::at("headline").await;
     incident = thread(duty, &work, incident, &read).await?;
     pause::at("thread").await;
+    // Asked once; the analysis goes on with an unknown service meanwhile.
+    super::registry::ask(duty, &incident, &read.triage.service_ambiguous).await?;
     let key = job.command.key.clone();
     analysis(duty, incident, read, &key, work.over_limit_seconds).await
 }

@@ -4,6 +4,7 @@
 use super::duty::{Duty, Posted, attempt_key, incident_of, scope_of};
 use super::queue::{Job, JobError};
 use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
+use crate::incident::rights::{self, Deed};
 use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action, CardRef, Slot};
@@ -346,12 +347,14 @@ pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
     let Some(analysis) = duty.shown(&stored) else {
         return Err(JobError::never("a checklist without an analysis"));
     };
+    let right = rights::right_for(Deed::DestructiveStep);
+    let may_approve = duty.allowed(&work.may, work.click.guild, right).await?;
     let now = Timestamp::now();
     let mut refused = false;
     for (place, step) in analysis.next_steps.iter().enumerate() {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         let ticked = work.ticked.contains(&place);
-        if ticked && step.needs_approver() && !work.may_approve {
+        if ticked && step.needs_approver() && !may_approve {
             let stands = duty
                 .store
                 .ticks(&scope, id, seq)
@@ -366,11 +369,7 @@ pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
             .await?;
     }
     if refused {
-        let post = present::error(
-            &Trouble::NotAllowed(say::Need::ManageThreads),
-            None,
-            work.click.locale,
-        );
+        let post = present::error(&Trouble::NotAllowed(right.into()), None, work.click.locale);
         duty.tell(&work.click.reply, &post).await;
     }
     duty.refresh(&incident, seq, &[Slot::Checklist]).await

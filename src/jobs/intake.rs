@@ -11,11 +11,13 @@ use super::pause;
 use super::review;
 use super::talk::BURST;
 use super::work::{
-    Analyze, Click, Evidence, FollowUp, Import, Reanalyze, Resolve, TickSteps, Work, audience_of,
+    Analyze, ChooseService, Click, Evidence, FollowUp, Forget, Import, Reanalyze, Resolve,
+    TickSteps, Work, audience_of,
 };
 use crate::discord::{
     BotMay, DiscordError, FileRef, Incoming, Need, OptionValue, Person, Place, Reply, SeenMessage,
 };
+use crate::incident::rights::{self, Deed, Right};
 use crate::incident::{Locale, Report, Severity};
 use crate::present::modals::input;
 use crate::present::say::{self, Trouble};
@@ -293,10 +295,11 @@ async fn modal(
 
 /// *Remember as incident*: the modal opens with what the message tells.
 async fn remember(duty: &Duty, reply: &Reply, who: &Person, place: &Place, message: &SeenMessage) {
-    if message.author.id != who.id && !who.may.manage_threads {
-        let trouble = Trouble::NotAllowed(say::Need::ManageThreads);
-        refuse(duty, reply, &trouble, who.locale).await;
-        return;
+    if message.author.id != who.id {
+        let right = rights::right_for(Deed::RememberForOthers);
+        if !permitted(duty, reply, who, place, right).await {
+            return;
+        }
     }
     if message.text.trim().is_empty() {
         refuse(duty, reply, &Trouble::EmptyReport, who.locale).await;
@@ -322,9 +325,8 @@ async fn import(
     options: &crate::discord::Options,
 ) {
     let locale = who.locale;
-    if !who.may.manage_guild {
-        let trouble = Trouble::NotAllowed(say::Need::ManageServer);
-        refuse(duty, &reply, &trouble, locale).await;
+    let right = rights::right_for_command("memory import");
+    if !permitted(duty, &reply, &who, &place, right).await {
         return;
     }
     let file = options.file("file").cloned();
@@ -449,7 +451,7 @@ async fn component(
                 .iter()
                 .filter_map(|value| value.parse().ok())
                 .collect(),
-            may_approve: who.may.manage_threads,
+            may: who.may.clone(),
         }),
         Action::ShowUpdate { .. } => Work::ShowUpdate(click),
         Action::Reanalyze { incident } | Action::TryAgain { incident } => {
@@ -511,9 +513,8 @@ async fn component(
             return;
         }
         Action::ImportYes { .. } | Action::ImportNo { .. } => {
-            if !who.may.manage_guild {
-                let trouble = Trouble::NotAllowed(say::Need::ManageServer);
-                refuse(duty, &reply, &trouble, who.locale).await;
+            let right = rights::right_for_command("memory import");
+            if !permitted(duty, &reply, &who, &place, right).await {
                 return;
             }
             Work::ImportAnswer(click)
@@ -525,6 +526,45 @@ async fn component(
         } => {
             review::answered(duty, &reply, &who, &place, incident, attempt, worked).await;
             return;
+        }
+        Action::ChooseService { .. } => Work::ChooseService(ChooseService {
+            service: values.into_iter().next().unwrap_or_default(),
+            over_limit_seconds: duty.limiter.analysis(place.guild, who.id),
+            click,
+        }),
+        Action::Keep { incident } => {
+            let kept = present::private(&say::kept(who.locale, incident));
+            if let Err(error) = duty.rest.update_message(&reply, &kept.edit()).await {
+                tracing::warn!(reason = error.reason(), "a question can't be closed");
+            }
+            return;
+        }
+        Action::Forget { incident } => {
+            let right = rights::right_for_command("memory forget");
+            if !permitted(duty, &reply, &who, &place, right).await {
+                return;
+            }
+            let seen = match duty.scope(&place).await {
+                Ok((scope, _)) => duty.store.incident(&scope, incident).await,
+                Err(error) => Err(error),
+            };
+            match seen {
+                Ok(_) => Work::Forget(Forget {
+                    guild: place.guild,
+                    by: who.name.clone(),
+                    incident: incident.number(),
+                    locale: who.locale,
+                    reply: reply.clone(),
+                }),
+                Err(StoreError::NotFound) => {
+                    refuse(duty, &reply, &Trouble::UnknownIncident, who.locale).await;
+                    return;
+                }
+                Err(error) => {
+                    cannot_record(duty, &reply, who.locale, &error).await;
+                    return;
+                }
+            }
         }
         Action::RememberModal { .. }
         | Action::ResolveModal { .. }
@@ -561,14 +601,12 @@ async fn resolve_modal(
         }
     };
     let own = reporter_id(&incident.reporter) == Some(who.id);
-    if !own && !who.may.manage_threads {
-        refuse(
-            duty,
-            reply,
-            &Trouble::NotAllowed(say::Need::ManageThreads),
-            who.locale,
-        )
-        .await;
+    let deed = if own {
+        Deed::ResolveOwn
+    } else {
+        Deed::ResolveForOthers
+    };
+    if !permitted(duty, reply, who, place, rights::right_for(deed)).await {
         return;
     }
     let attempts = duty
@@ -587,6 +625,21 @@ async fn resolve_modal(
     };
     let payload = present::resolve_modal(who.locale, incident.id(), worked, &prefill);
     open_modal(duty, reply, &payload, who.locale).await;
+}
+
+/// Whether the person may; where not, or where that can't be found out, they are told.
+async fn permitted(duty: &Duty, reply: &Reply, who: &Person, place: &Place, right: Right) -> bool {
+    match duty.allowed(&who.may, place.guild, right).await {
+        Ok(true) => true,
+        Ok(false) => {
+            refuse(duty, reply, &Trouble::NotAllowed(right.into()), who.locale).await;
+            false
+        }
+        Err(error) => {
+            cannot_record(duty, reply, who.locale, &error).await;
+            false
+        }
+    }
 }
 
 async fn open_modal(duty: &Duty, reply: &Reply, payload: &Value, locale: Locale) {

@@ -22,7 +22,7 @@
 //! again: effects are keyed (see [`crate::store::Store::intend_post`]), and [`Job::attempt`] tells.
 
 use crate::database::place::{Lost, Place};
-use crate::database::{Pool, Sql, query_as, query_scalar};
+use crate::database::{Body, Pool, Sql, query, query_as, query_scalar};
 use crate::store::{Store, StoreError};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -59,6 +59,8 @@ const DEEPEST: usize = 100;
 const QUARANTINE: Duration = Duration::from_secs(1);
 /// How often the queue looks for jobs that became due; committed ones wake it at once.
 const POLL: Duration = Duration::from_millis(250);
+/// Commands read at once while some are removed.
+const PURGED_AT_ONCE: i64 = 200;
 /// The place on duty: of the one shard there is.
 const PLACE: i32 = 0;
 /// How far the queue's own limit on time stands behind ours.
@@ -246,6 +248,15 @@ impl Counts {
     pub fn is_idle(&self) -> bool {
         self.due == 0 && self.later == 0 && self.running == 0
     }
+}
+
+/// What became of commands that were to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Removed.
+    pub removed: u64,
+    /// Being worked, and left.
+    pub running: u64,
 }
 
 /// The running queue. Clones are the same queue.
@@ -457,6 +468,82 @@ impl Queue {
             .await
             .map_err(queue_error)?;
         Ok(job.state == JobState::Cancelled)
+    }
+
+    /// Removes every command of a guild that `concerns` says is to go, whatever became of it, and
+    /// overwrites it; what is being worked stays, and is counted.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn purge(
+        &self,
+        guild: &str,
+        concerns: impl Fn(&Command) -> bool + Send,
+    ) -> Result<Purged, StoreError> {
+        const PAGE: Sql = Sql {
+            sqlite: "SELECT id, state, json(args) FROM river_job \
+                     WHERE id > $1 AND json(args) LIKE $2 ORDER BY id LIMIT $3",
+            postgres: "SELECT id, state::text, args::text FROM river_job \
+                       WHERE id > $1 AND args::text LIKE $2 ORDER BY id LIMIT $3",
+        };
+        let store = &self.inner.store;
+        let mut purged = Purged::default();
+        let mut after = 0;
+        loop {
+            // Read page by page: a day's commands may be many, and each may hold a long report.
+            let page: Vec<(i64, String, String)> = query_as(PAGE)
+                .bind(after)
+                .bind(format!("%\"guild\":%{guild}%"))
+                .bind(PURGED_AT_ONCE)
+                .fetch_all(store.read_pool())
+                .await?;
+            let Some((last, ..)) = page.last() else {
+                return Ok(purged);
+            };
+            after = *last;
+            let mut going = Vec::new();
+            for (id, state, args) in &page {
+                // A dead letter holds the command that it is about.
+                let command = serde_json::from_str::<Command>(args)
+                    .or_else(|_| serde_json::from_str::<DeadLetter>(args).map(|it| it.command));
+                let Ok(command) = command else { continue };
+                if !concerns(&command) {
+                    continue;
+                }
+                if state == "running" {
+                    purged.running += 1;
+                } else {
+                    going.push(*id);
+                }
+            }
+            if going.is_empty() {
+                continue;
+            }
+            let mut tx = store.write_pool().begin().await?;
+            if let Body::Sqlite(connection) = tx.body() {
+                sqlx::query("PRAGMA secure_delete = ON")
+                    .execute(connection)
+                    .await?;
+            }
+            for id in going {
+                // One that began meanwhile is left to end.
+                let gone = query("DELETE FROM river_job WHERE id = $1 AND state <> 'running'")
+                    .bind(id)
+                    .execute(&mut tx)
+                    .await?;
+                match gone.rows_affected() {
+                    0 => purged.running += 1,
+                    _ => purged.removed += 1,
+                }
+            }
+            if let Body::Sqlite(connection) = tx.body() {
+                sqlx::query("PRAGMA secure_delete = FAST")
+                    .execute(connection)
+                    .await?;
+            }
+            tx.commit().await?;
+        }
     }
 
     /// How many jobs stand where.

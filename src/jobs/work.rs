@@ -3,7 +3,7 @@
 //! Texts in here are redacted already: a command is stored before anything else is done with it.
 
 use super::queue::{Command, Job, JobError};
-use crate::discord::{FileRef, Person, Place, Reply};
+use crate::discord::{FileRef, May, Person, Place, Reply};
 use crate::incident::{Locale, Outcome, Report, Severity};
 use crate::present::Action;
 use crate::validation::analysis::Audience;
@@ -45,6 +45,16 @@ pub enum Work {
     Import(Box<Import>),
     /// A previewed import is stored or dropped.
     ImportAnswer(Click),
+    /// Somebody said which service an incident is of.
+    ChooseService(ChooseService),
+    /// The words of a service's incidents are indexed anew.
+    Reindex(Reindex),
+    /// An incident is forgotten.
+    Forget(Forget),
+    /// Messages about a forgotten incident say that it is.
+    Forgotten(AfterForgetting),
+    /// Old incidents are forgotten.
+    Retain(Retain),
 }
 
 /// A report.
@@ -152,8 +162,9 @@ pub struct TickSteps {
     pub click: Click,
     /// Places of the ticked steps, from 0.
     pub ticked: Vec<u32>,
-    /// The person may approve destructive steps.
-    pub may_approve: bool,
+    /// What the person may do: destructive steps take a right.
+    #[serde(default)]
+    pub may: May,
 }
 
 /// How an incident ended.
@@ -233,6 +244,61 @@ impl Watch {
     }
 }
 
+/// Which service an incident is of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChooseService {
+    /// The click.
+    pub click: Click,
+    /// The chosen value: a service's name, or that it is none of these.
+    pub service: String,
+    /// Seconds until the model may be asked again, where a limit is reached.
+    pub over_limit_seconds: Option<u64>,
+}
+
+/// A service whose name changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reindex {
+    /// The guild.
+    pub guild: u64,
+    /// The name that it has now.
+    pub service: String,
+    /// When it got it, unix milliseconds.
+    pub at_ms: i64,
+}
+
+/// An incident that is to be forgotten, confirmed by a person who may.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forget {
+    /// The means to answer.
+    pub reply: Reply,
+    /// The guild.
+    pub guild: u64,
+    /// Who said so, by display name.
+    pub by: String,
+    /// The incident's number.
+    pub incident: u32,
+    /// The language of who said so.
+    pub locale: Locale,
+}
+
+/// An incident that was forgotten by age.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AfterForgetting {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub number: u32,
+}
+
+/// A day's look for old incidents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retain {
+    /// The day: `2026-11-30`.
+    pub day: String,
+    /// Which part of it, from 0.
+    pub part: u32,
+}
+
 impl Work {
     /// The kind, under which time limits and logs know it.
     pub fn kind(&self) -> &'static str {
@@ -253,6 +319,11 @@ impl Work {
             Self::Sameness(_) => "sameness",
             Self::Import(_) => "import",
             Self::ImportAnswer(_) => "import_answer",
+            Self::ChooseService(_) => "choose_service",
+            Self::Reindex(_) => "reindex",
+            Self::Forget(_) => "forget",
+            Self::Forgotten(_) => "forgotten",
+            Self::Retain(_) => "retain",
         }
     }
 
@@ -285,6 +356,13 @@ impl Work {
             Self::AskOutcome(work) => {
                 format!("ask/{}/{}/{}", work.guild, work.incident, work.attempt)
             }
+            Self::ChooseService(work) => format!("interaction/{}", work.click.interaction),
+            Self::Reindex(work) => {
+                format!("reindex/{}/{}/{}", work.guild, work.at_ms, work.service)
+            }
+            Self::Forget(work) => format!("forget/{}/{}", work.guild, work.reply.interaction),
+            Self::Forgotten(work) => format!("forgotten/{}/{}", work.guild, work.number),
+            Self::Retain(work) => format!("retain/{}/{}", work.day, work.part),
         }
     }
 
@@ -326,10 +404,15 @@ impl Work {
             Self::Import(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
+            Self::ChooseService(work) => Some(&work.click.reply),
+            Self::Forget(work) => Some(&work.reply),
             Self::Evidence(_)
             | Self::AskOutcome(_)
             | Self::AskStillFixed(_)
-            | Self::CountQuietDays(_) => None,
+            | Self::CountQuietDays(_)
+            | Self::Reindex(_)
+            | Self::Forgotten(_)
+            | Self::Retain(_) => None,
         }
     }
 }

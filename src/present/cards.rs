@@ -19,7 +19,7 @@ use crate::incident::{
     Engine, FallbackReason, Grade, IncidentId, Locale, Outcome, Standing, sameness,
 };
 use crate::validation::Analysis;
-use crate::validation::analysis::{Class, Hypothesis, NextStep, Source};
+use crate::validation::analysis::{Class, Hypothesis, MemoryStatus, NextStep, Source};
 use std::collections::BTreeMap;
 
 /// Cards of one analysis (R14).
@@ -181,6 +181,9 @@ fn compose(
             ..Embed::default()
         });
     }
+    if nothing_known(analysis) {
+        embeds.extend(view.knows.embed(ink));
+    }
     for (index, hypothesis) in analysis.hypotheses.iter().take(CARDS).enumerate() {
         embeds.push(card(hypothesis, index, view, room, ink).embed(hypothesis));
     }
@@ -198,6 +201,19 @@ fn compose(
         rows: rows(analysis, view),
         ..Message::default()
     }
+}
+
+/// Whether memory helps nobody tonight: then people and runbooks may.
+pub fn nothing_known(analysis: &Analysis) -> bool {
+    analysis.cause_not_determined
+        || matches!(
+            analysis.memory.status,
+            MemoryStatus::NoMatch
+                | MemoryStatus::AnalogyOnly
+                | MemoryStatus::RefutedOnly
+                | MemoryStatus::Unavailable
+                | MemoryStatus::Disabled
+        )
 }
 
 /// What stands above the cards: which analysis, progress, who answered, what was not read.
@@ -278,6 +294,15 @@ pub(super) fn verdict_lines(
             "🔁 {}",
             super::outcomes::pattern_line(pattern, ink)
         ));
+    }
+    if !view.forgotten.is_empty() {
+        let refs: Vec<String> = view
+            .forgotten
+            .iter()
+            .take(5)
+            .map(|id| say::forgotten_ref(locale, *id))
+            .collect();
+        lines.push(say::forgotten_since(locale, &say::listed(locale, &refs)));
     }
     let summary = ink.text(&analysis.summary, room.summary);
     if !summary.is_empty() {

@@ -167,6 +167,21 @@ pub enum Action {
         /// Whether it worked.
         worked: Option<bool>,
     },
+    /// Select: which service an incident is of; the value is the service's name.
+    ChooseService {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Forget an incident for good: asked for and confirmed.
+    Forget {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Don't forget it.
+    Keep {
+        /// The incident.
+        incident: IncidentId,
+    },
 }
 
 const VERSION: &str = "p1";
@@ -249,6 +264,46 @@ impl Action {
                 };
                 format!("{}:{worked}", run("review", incident, attempt))
             }
+            Self::ChooseService { incident } => one("service", incident),
+            Self::Forget { incident } => one("forget", incident),
+            Self::Keep { incident } => one("keep", incident),
+        }
+    }
+
+    /// The incident that it is about; `None` where it is about none.
+    pub fn incident(self) -> Option<IncidentId> {
+        match self {
+            Self::CauseConfirmed(at)
+            | Self::NotIt(at)
+            | Self::TryingFix(at)
+            | Self::Worked(at)
+            | Self::NoEffect(at)
+            | Self::MadeWorse(at) => Some(at.incident),
+            Self::OpenPast { incident, .. }
+            | Self::Tick { incident, .. }
+            | Self::UpdateAudience { incident, .. }
+            | Self::RefreshUpdate { incident, .. }
+            | Self::ShowUpdate { incident, .. }
+            | Self::Reanalyze { incident }
+            | Self::TryAgain { incident }
+            | Self::Why { incident, .. }
+            | Self::StillHeld { incident }
+            | Self::CameBack { incident }
+            | Self::ResolveModal { incident, .. }
+            | Self::ChooseService { incident }
+            | Self::Forget { incident }
+            | Self::Keep { incident } => Some(incident),
+            Self::TakeBack { incident }
+            | Self::Reopen { incident }
+            | Self::AttemptHeld { incident, .. }
+            | Self::SameAs { incident, .. }
+            | Self::DifferentFrom { incident, .. }
+            | Self::Review { incident, .. } => Some(incident),
+            Self::AnalyzeModal
+            | Self::OpenMemory
+            | Self::RememberModal { .. }
+            | Self::ImportYes { .. }
+            | Self::ImportNo { .. } => None,
         }
     }
 
@@ -290,6 +345,9 @@ impl Action {
                     "back" => Self::CameBack { incident },
                     "takeback" => Self::TakeBack { incident },
                     "reopen" => Self::Reopen { incident },
+                    "service" => Self::ChooseService { incident },
+                    "forget" => Self::Forget { incident },
+                    "keep" => Self::Keep { incident },
                     _ => return None,
                 }
             }
@@ -402,7 +460,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..28,
+            0usize..31,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -474,6 +532,9 @@ mod tests {
                             attempt: analysis,
                             worked,
                         },
+                        27 => Action::ChooseService { incident },
+                        28 => Action::Forget { incident },
+                        29 => Action::Keep { incident },
                         _ => Action::OpenMemory,
                     })
                 },

@@ -21,6 +21,7 @@ pub mod escape;
 pub mod headline;
 pub mod history;
 pub mod ink;
+pub mod keeping;
 pub mod lists;
 pub mod modals;
 pub mod outcomes;
@@ -28,6 +29,7 @@ pub mod past;
 pub mod payload;
 pub mod progress;
 pub mod say;
+pub mod services;
 pub mod text;
 pub mod update;
 pub mod why;
@@ -37,7 +39,7 @@ pub mod wire;
 pub(crate) mod checks;
 
 pub use answer::{AnswerView, answer};
-pub use cards::cards;
+pub use cards::{cards, nothing_known};
 pub use checklist::checklist;
 pub use custom_id::{Action, CardRef};
 pub use headline::{headline, incident_show, working};
@@ -45,9 +47,10 @@ pub use history::{
     ImportPreview, RememberPrefill, import_done, import_dropped, import_preview, remember_modal,
     review_done, review_question,
 };
+pub use keeping::forget_question;
 pub use lists::{
     IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
-    offer_reanalysis, private, service_list, still_fixed,
+    offer_reanalysis, private, private_file, service_list, still_fixed,
 };
 pub use modals::{Prefill, analyze_modal, resolve_modal};
 pub use outcomes::{
@@ -56,6 +59,7 @@ pub use outcomes::{
 };
 pub use past::past_incident;
 pub use progress::{Precedent, Precedents, Progress, progress};
+pub use services::{Knows, ServiceChange, service_show, which_service};
 pub use text::text;
 pub use update::{frozen_update, update_post, update_text};
 
@@ -226,6 +230,10 @@ pub struct View {
     pub ongoing: Vec<Ongoing>,
     /// What keeps coming back on this service, as far as it was recalled.
     pub patterns: Vec<crate::incident::LearnedPattern>,
+    /// Who and what may help where memory knows nothing of the service.
+    pub knows: Knows,
+    /// Incidents that were recalled and are forgotten since.
+    pub forgotten: Vec<IncidentId>,
     /// Ticked steps.
     pub ticks: Vec<Tick>,
     /// What was said about each cause, by place; missing: nothing.
@@ -268,6 +276,8 @@ impl View {
             back_after: None,
             ongoing: Vec::new(),
             patterns: Vec::new(),
+            knows: Knows::default(),
+            forgotten: Vec::new(),
             ticks: Vec::new(),
             causes: Vec::new(),
             fixes: Vec::new(),

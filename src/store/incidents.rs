@@ -407,32 +407,6 @@ impl Store {
             })
             .collect()
     }
-
-    /// Removes an incident and everything derived from it. Its number is not given out again;
-    /// what named it as duplicate or parent names nothing then.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NotFound`] as for [`Store::incident`].
-    pub async fn forget(&self, scope: &Scope, id: IncidentId) -> Result<(), StoreError> {
-        let mut tx = self.write(&scope.guild).await?;
-        must_see(&mut tx, scope, id).await?;
-        let number = i64::from(id.number());
-        words::remove(&mut tx, &scope.guild, id).await?;
-        for statement in [
-            "UPDATE incident SET duplicate_of = NULL WHERE guild = $1 AND duplicate_of = $2",
-            "UPDATE incident SET parent = NULL WHERE guild = $1 AND parent = $2",
-            "DELETE FROM post WHERE guild = $1 AND number = $2",
-            "DELETE FROM incident WHERE guild = $1 AND number = $2",
-        ] {
-            query(statement)
-                .bind(&scope.guild)
-                .bind(number)
-                .execute(&mut *tx)
-                .await?;
-        }
-        Ok(tx.commit().await?)
-    }
 }
 
 /// The guild's next number.

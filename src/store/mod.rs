@@ -16,9 +16,11 @@
 
 mod analyses;
 mod attempts;
+mod audit;
 mod error;
 mod imports;
 mod incidents;
+mod keeping;
 mod mirrored;
 mod outcomes;
 mod past;
@@ -26,19 +28,23 @@ mod postgres;
 mod posts;
 mod seen;
 mod services;
+mod settings;
 mod sqlite;
 mod ticks;
 mod words;
 
 pub use analyses::{Measures, StoredAnalysis};
 pub use attempts::{Attempt, Resolution};
+pub use audit::{Audited, Signed};
 pub use error::StoreError;
 pub use imports::{ImportedDocument, OpenQuestion};
 pub use incidents::{Change, Event, Filter, Incident, NewIncident};
+pub use keeping::{Forgotten, ForgottenPost, Holdings};
 pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
 pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
+pub use settings::Roles;
 pub use ticks::Tick;
 
 use crate::database::place;

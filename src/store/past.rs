@@ -2,7 +2,7 @@
 
 use super::attempts::insert_attempt;
 use super::incidents::{LAST_NUMBER, next_number};
-use super::services::{insert_service, registry};
+use super::services::{insert_alias, insert_service, registry};
 use super::{
     Scope, Store, StoreError, document, incident_id, millis, optional_millis, optional_storable,
     refuse_long, storable, visible, words,
@@ -85,6 +85,38 @@ impl Store {
             tx.commit().await?;
         }
         Ok(outcomes)
+    }
+
+    /// Registers services as an import names them: what is registered under a name is replaced, and
+    /// aliases that mean another service already are left out. Gives how many were registered.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database: nothing is stored then.
+    pub async fn put_services(&self, guild: &str, services: &[Service]) -> Result<u64, StoreError> {
+        let mut tx = self.write(guild).await?;
+        let mut stored = 0;
+        for service in services {
+            let known = registry(&mut tx, guild).await?;
+            let means = |name: &str| {
+                let mut all = known.services.iter();
+                all.find(|other| {
+                    other.name == name || other.aliases.iter().any(|alias| alias == name)
+                })
+                .map(|other| other.name.as_str())
+            };
+            let free = |name: &str| means(name).is_none_or(|owner| owner == service.name);
+            if !free(&service.name) {
+                continue;
+            }
+            insert_service(&mut tx, guild, service).await?;
+            for alias in service.aliases.iter().filter(|alias| free(alias)) {
+                insert_alias(&mut tx, guild, &service.name, alias).await?;
+            }
+            stored += 1;
+        }
+        tx.commit().await?;
+        Ok(stored)
     }
 
     /// Records that may be seen from the scope, by number, after the given one.
@@ -222,6 +254,13 @@ async fn put(
         }
         past.service = Some(canonical);
     }
+    if let Some(id) = entry.id
+        && was_forgotten(connection, guild, id).await?
+    {
+        return Ok(PutOutcome::Refused(format!(
+            "{id} was forgotten here, and its number is not given again: leave the id out to remember it anew"
+        )));
+    }
     let opening = match entry.id {
         Some(id) => format!("import/{}", id.number()),
         None => format!("import/sha256/{}", fingerprint(entry)?),
@@ -294,6 +333,20 @@ async fn put(
     } else {
         PutOutcome::Added(past.id)
     })
+}
+
+async fn was_forgotten(
+    connection: &mut Connection,
+    guild: &str,
+    id: IncidentId,
+) -> Result<bool, StoreError> {
+    let found: Option<i64> =
+        query_scalar("SELECT number FROM forgotten WHERE guild = $1 AND number = $2")
+            .bind(guild)
+            .bind(i64::from(id.number()))
+            .fetch_optional(connection)
+            .await?;
+    Ok(found.is_some())
 }
 
 /// Writes the record's columns and gives its row. A private row stays private: an import does not

@@ -3,10 +3,10 @@
 //! Wanted: recall and index speak of the same tokens ([`crate::incident::words::tokens`]), and the
 //! index changes in the transaction that changes the record.
 
-use super::StoreError;
+use super::{Store, StoreError};
 use crate::database::past::{self, past_columns};
 use crate::database::terms::{guild_mark, term};
-use crate::database::{Connection, query, query_scalar};
+use crate::database::{Body, Connection, query, query_scalar};
 use crate::incident::words::tokens;
 use crate::incident::{IncidentId, PastIncident};
 use std::collections::{BTreeMap, BTreeSet};
@@ -186,6 +186,60 @@ async fn remove_from_postgres(
             .bind(terms.clone())
             .execute(&mut *connection)
             .await?;
+    }
+    Ok(())
+}
+
+/// Whether the pages of what the transaction deletes are overwritten, also where that costs a page
+/// more to be written. What is not said to be forgotten is overwritten where it costs nothing.
+pub(super) async fn overwrite(connection: &mut Connection, all: bool) -> Result<(), StoreError> {
+    if let Body::Sqlite(connection) = connection.body() {
+        sqlx::query(if all {
+            "PRAGMA secure_delete = ON"
+        } else {
+            "PRAGMA secure_delete = FAST"
+        })
+        .execute(connection)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Pages of the index that one step merges: a few milliseconds, so that others get their turn.
+const MERGED_AT_ONCE: i64 = 200;
+/// Steps at most; a million incidents take some thousand.
+const MOST_MERGES: u32 = 20_000;
+
+/// Merges the index until no segment holds words of what was deleted: until then they are only
+/// marked as deleted.
+pub(super) async fn drop_deleted(store: &Store) -> Result<(), StoreError> {
+    // A negative number begins a merge of everything, positive ones go on with it.
+    let mut pages = -MERGED_AT_ONCE;
+    for _ in 0..MOST_MERGES {
+        let mut tx = store.writer.begin().await?;
+        overwrite(&mut tx, true).await?;
+        let Body::Sqlite(connection) = tx.body() else {
+            return Ok(());
+        };
+        let changes = "SELECT total_changes()";
+        let before: i64 = sqlx::query_scalar(changes)
+            .fetch_one(&mut *connection)
+            .await?;
+        sqlx::query("INSERT INTO incident_words (incident_words, rank) VALUES ('merge', $1)")
+            .bind(pages)
+            .execute(&mut *connection)
+            .await?;
+        let after: i64 = sqlx::query_scalar(changes)
+            .fetch_one(&mut *connection)
+            .await?;
+        overwrite(&mut tx, false).await?;
+        tx.commit().await?;
+        // The command itself counts as one.
+        if after - before < 2 {
+            return Ok(());
+        }
+        pages = MERGED_AT_ONCE;
+        tokio::task::yield_now().await;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ mod hindsight;
 mod history;
 mod homes;
 mod hostile;
+mod keeping;
 mod layers;
 mod llm;
 mod named;

@@ -332,6 +332,13 @@ async fn a_full_disk_and_a_locked_file_are_said_to_be_so() {
     assert!(store.open_incident("g", &new_incident("b")).await.is_ok());
 }
 
+fn signed() -> precedent::store::Signed<'static> {
+    precedent::store::Signed {
+        by: "alice",
+        at: at(1),
+    }
+}
+
 // ---- numbers and restart -----------------------------------------------------------------------
 
 async fn numbers_count_per_guild_and_never_come_again(home: &Home) {
@@ -345,7 +352,11 @@ async fn numbers_count_per_guild_and_never_come_again(home: &Home) {
     assert_eq!(again, two);
     // A forgotten number is not given out again.
     let scope = Scope::new("g1", "c1");
-    store.forget(&scope, id(2)).await.unwrap();
+    store.forget(&scope, id(2), signed()).await.unwrap();
+    assert!(matches!(
+        put(&store, "g1", entry(Some(2), past("again", None))).await,
+        PutOutcome::Refused(_)
+    ));
     assert!(matches!(
         store.incident(&scope, id(2)).await,
         Err(StoreError::NotFound)
@@ -450,7 +461,14 @@ async fn guilds_and_private_channels_never_see_each_other(home: &Home) {
                     .await
                     .unwrap_err(),
             );
-            gone(store.forget(&scope, id(1)).await.unwrap_err());
+            gone(store.forget(&scope, id(1), signed()).await.unwrap_err());
+            gone(
+                store
+                    .share(&scope, id(1), true, signed())
+                    .await
+                    .unwrap_err(),
+            );
+            gone(store.holdings(&scope, id(1)).await.unwrap_err());
             gone(store.history(&scope, id(1)).await.unwrap_err());
             gone(store.attempts(&scope, id(1)).await.unwrap_err());
             gone(store.analyses(&scope, id(1)).await.unwrap_err());
@@ -825,7 +843,7 @@ async fn analyses_are_stored_before_and_after_the_model(home: &Home) {
         .intend_post(&PostKey::new("g", id(1), 1, "cards"), "t1")
         .await
         .unwrap();
-    store.forget(&scope, id(1)).await.unwrap();
+    store.forget(&scope, id(1), signed()).await.unwrap();
     for count in [
         "SELECT count(*) FROM incident",
         "SELECT count(*) FROM attempt",
@@ -952,7 +970,7 @@ async fn what_was_searched_is_counted_as_it_changes(home: &Home) {
     )
     .await;
     assert_eq!(counts(&elsewhere).await, (2, 0));
-    store.forget(&scope, id(5)).await.unwrap();
+    store.forget(&scope, id(5), signed()).await.unwrap();
     change(Change::Status(Status::Investigating)).await;
     assert_eq!(counts(&elsewhere).await, (0, 0));
 }

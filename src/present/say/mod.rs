@@ -11,6 +11,7 @@
 mod engine;
 mod errors;
 mod history;
+mod keeping;
 mod labels;
 mod outcomes;
 mod record;
@@ -20,6 +21,7 @@ mod why;
 pub use engine::*;
 pub use errors::*;
 pub use history::*;
+pub use keeping::*;
 pub use labels::*;
 pub use outcomes::*;
 pub use record::*;

@@ -9,12 +9,14 @@ mod faults;
 mod hindsight;
 mod history;
 mod isolation;
+mod keeping;
 mod limits;
 mod memory;
 pub mod model;
 mod opened;
 mod outcomes;
 mod reports;
+mod services;
 mod shared;
 mod talk;
 
@@ -67,6 +69,8 @@ pub struct Given<'a> {
     pub hindsight: Option<Hindsight>,
     /// The bot does not ask for the message-content intent, and has it not.
     pub without_message_content: bool,
+    /// Incidents that ended so many days ago are forgotten; never, where not given.
+    pub retention_days: Option<u32>,
 }
 
 impl Incident {
@@ -132,6 +136,7 @@ impl Incident {
                 reflect: true,
             }),
             limits: given.limits.unwrap_or_default(),
+            retention_days: given.retention_days,
             log: LogConfig {
                 json: false,
                 filter: "warn".into(),

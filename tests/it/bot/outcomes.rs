@@ -29,6 +29,13 @@ async fn opened() -> Opened {
     .await
 }
 
+fn signed() -> precedent::store::Signed<'static> {
+    precedent::store::Signed {
+        by: "alice",
+        at: jiff::Timestamp::now(),
+    }
+}
+
 /// Everything that happened is so many hours ago, as if the clock had gone on; what became due is
 /// due.
 async fn hours_pass(at: &Incident, hours: i64) {
@@ -316,7 +323,7 @@ async fn a_watch_outlives_the_process_and_ends_with_what_is_forgotten() {
     assert_eq!(opened.count("Still fixed?"), 1);
     let store = opened.at.app.as_ref().expect("the bot runs").store();
     store
-        .forget(&opened.scope(), opened.id())
+        .forget(&opened.scope(), opened.id(), signed())
         .await
         .expect("it can be forgotten");
     hours_pass(&opened.at, 7 * 24).await;
@@ -680,7 +687,7 @@ async fn what_keeps_coming_back_is_offered_cited_shown_and_forgotten() {
     // Without one of three it is gone, and its number is not given to another.
     let store = opened.at.app.as_ref().expect("the bot runs").store();
     store
-        .forget(&opened.scope(), number(41))
+        .forget(&opened.scope(), number(41), signed())
         .await
         .expect("it can be forgotten");
     let gone = opened
