@@ -6,9 +6,12 @@
 
 use crate::config::Config;
 use crate::incident::{Engine, Locale, Registry, Report, Severity, Status};
+use crate::jobs::mirror;
+use crate::jobs::recollect::Second;
 use crate::jobs::remember::{self, ImportOptions};
 use crate::jobs::respond::{Models, Recollection, Reported, Responder, redaction_key};
 use crate::memory;
+use crate::memory::hindsight::Times;
 use crate::present::{self, View, say};
 use crate::response::redact;
 use crate::response::triage::Said;
@@ -85,6 +88,18 @@ pub async fn analyze(
                 Recollection::On(memory::Sqlite::new(store.read_pool().clone()))
             }
             (None, false) => Recollection::Down,
+        },
+        second: match (&store, ask.without_memory) {
+            (Some(store), false) => {
+                mirror::configured(config.hindsight.as_ref(), Times::default())?.map(|hindsight| {
+                    let reflects = config
+                        .hindsight
+                        .as_ref()
+                        .is_some_and(|config| config.reflect);
+                    Second::new(store.clone(), hindsight, reflects)
+                })
+            }
+            _ => None,
         },
         models: Models::configured(config).context("the model's endpoint can't be used")?,
         redaction: redaction_key(config),
@@ -226,6 +241,9 @@ pub async fn import(
         "{} added, {} replaced, {} not imported (guild {guild}).",
         report.added, report.replaced, report.failed
     )?;
+    if config.hindsight.is_some() && !report.refused && report.added + report.replaced > 0 {
+        writeln!(log, "Hindsight is told of them while the bot runs.")?;
+    }
     if report.refused {
         bail!("Nothing was imported, because --strict was given and a line is bad.");
     }

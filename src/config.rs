@@ -25,6 +25,8 @@ pub struct Config {
     pub guild: Option<u64>,
     /// The model; `None`: the rule-based engine answers.
     pub model: Option<ModelConfig>,
+    /// A memory server beside the database; `None`: the database alone is searched.
+    pub hindsight: Option<HindsightConfig>,
     /// Limits and budgets.
     pub limits: Limits,
     /// How logs are written.
@@ -57,6 +59,17 @@ pub struct ModelConfig {
     pub capable_model: Option<String>,
     /// Longest time of one call.
     pub timeout: Duration,
+}
+
+/// How to reach Hindsight.
+#[derive(Clone, Debug)]
+pub struct HindsightConfig {
+    /// Its address, without `/v1`.
+    pub url: String,
+    /// The key, where it wants one.
+    pub api_key: Option<SecretString>,
+    /// Whether its own model is asked what it makes of the past.
+    pub reflect: bool,
 }
 
 /// Limits a person and a guild have; over them recall and rules still answer.
@@ -166,6 +179,7 @@ impl Config {
         };
         let token = secret("DISCORD_TOKEN");
         let api_key = secret("LLM_API_KEY").or_else(|| secret("GROQ_API_KEY"));
+        let hindsight_key = secret("HINDSIGHT_API_KEY");
 
         let mut number = |name: &str, default: u64, least: u64, most: u64| -> u64 {
             match set(name).map(|value| value.parse::<u64>()) {
@@ -228,6 +242,7 @@ impl Config {
         };
         let api_url = url("DISCORD_API_URL");
         let base_url = url("LLM_BASE_URL");
+        let hindsight_url = url("HINDSIGHT_URL");
         let mut switch = |name: &str, default: bool| match set(name)
             .map(|value| value.to_ascii_lowercase())
             .as_deref()
@@ -241,6 +256,7 @@ impl Config {
             }
         };
         let message_content = switch("DISCORD_MESSAGE_CONTENT", true);
+        let reflect = switch("HINDSIGHT_REFLECT", true);
         let json = match set("LOG_FORMAT").as_deref() {
             None | Some("text") => false,
             Some("json") => true,
@@ -266,6 +282,15 @@ impl Config {
             capable_model: set("LLM_CAPABLE_MODEL"),
             timeout: Duration::from_secs(timeout),
         });
+        if hindsight_url
+            .as_deref()
+            .and_then(|url| reqwest::Url::parse(url).ok())
+            .is_some_and(|url| !url.username().is_empty() || url.password().is_some())
+        {
+            faults.push(Fault(
+                "HINDSIGHT_URL holds a user or a password: set HINDSIGHT_API_KEY instead.".into(),
+            ));
+        }
         if let Some(token) = &token
             && token.expose_secret().chars().any(char::is_whitespace)
         {
@@ -285,6 +310,11 @@ impl Config {
             }),
             guild,
             model,
+            hindsight: hindsight_url.map(|url| HindsightConfig {
+                url,
+                api_key: hindsight_key,
+                reflect,
+            }),
             limits,
             log: LogConfig {
                 json,
@@ -364,6 +394,30 @@ mod tests {
         .expect("a model");
         assert_eq!(by_url.base_url, "http://127.0.0.1:1/v1");
         assert!(by_url.api_key.is_none());
+    }
+
+    #[test]
+    fn a_memory_server_is_an_address_and_perhaps_a_key() {
+        assert!(
+            read(&[("HINDSIGHT_API_KEY", "k")])
+                .expect("fine")
+                .hindsight
+                .is_none()
+        );
+        let server = read(&[
+            ("HINDSIGHT_URL", "http://127.0.0.1:8888/"),
+            ("HINDSIGHT_API_KEY", "s3cr3t"),
+            ("HINDSIGHT_REFLECT", "off"),
+        ])
+        .expect("fine")
+        .hindsight
+        .expect("a server");
+        assert_eq!(server.url, "http://127.0.0.1:8888");
+        assert!(!server.reflect && !format!("{server:?}").contains("s3cr3t"));
+        for address in ["localhost:8888", "http://user:s3cr3t@127.0.0.1:8888"] {
+            let faults = read(&[("HINDSIGHT_URL", address)]).expect_err("no such address");
+            assert!(!faults.to_string().contains("s3cr3t"), "{faults}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The program: configuration, telemetry, then the command.
 
 use clap::{Parser, Subcommand};
-use precedent::app::{self, App};
+use precedent::app::{self, App, GaveUp, StartError};
 use precedent::cli::{self, Analyze};
 use precedent::config::Config;
 use precedent::incident::{Locale, Severity};
@@ -180,24 +180,54 @@ async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
 
 /// Runs the bot until it is told to stop (Ctrl-C, SIGTERM) or gives up.
 async fn serve(config: &Config) -> anyhow::Result<()> {
-    let mut app = App::start(config).await?;
-    tracing::info!(model = config.model.is_some(), "Precedent runs");
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-    let gave_up = tokio::select! {
-        gave_up = app.gave_up() => Some(gave_up),
-        interrupted = tokio::signal::ctrl_c() => {
-            interrupted?;
-            None
+    let mut told = async || {
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
         }
-        _ = terminate.recv() => None,
     };
-    match gave_up {
-        Some(Err(error)) => Err(error.into()),
-        Some(Ok(())) => anyhow::bail!("The gateway ended without a reason."),
-        None => {
-            tracing::info!("stopping");
-            app.stop(SHUTDOWN_PATIENCE).await;
-            Ok(())
+    let mut relieved = false;
+    loop {
+        let started = tokio::select! {
+            started = start(config, relieved) => started?,
+            told = told() => return Ok(told?),
+        };
+        let mut app = started;
+        tracing::info!(model = config.model.is_some(), "Precedent runs");
+        let gave_up = tokio::select! {
+            gave_up = app.gave_up() => Some(gave_up),
+            told = told() => {
+                told?;
+                None
+            }
+        };
+        match gave_up {
+            None => {
+                tracing::info!("stopping");
+                app.stop(SHUTDOWN_PATIENCE).await;
+                return Ok(());
+            }
+            Some(Err(GaveUp::Relieved)) => {
+                tracing::warn!("no longer on duty; standing by");
+                app.stop(std::time::Duration::from_secs(1)).await;
+                relieved = true;
+            }
+            Some(Err(error)) => return Err(error.into()),
+            Some(Ok(())) => anyhow::bail!("The gateway ended without a reason."),
+        }
+    }
+}
+
+/// Starts the bot. One that was on duty before waits for a database that is gone.
+async fn start(config: &Config, again: bool) -> anyhow::Result<App> {
+    loop {
+        match App::start(config).await {
+            Err(StartError::Store(error)) if again && error.is_transient() => {
+                tracing::warn!(%error, "still waiting for the database");
+                tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+            }
+            started => return Ok(started?),
         }
     }
 }

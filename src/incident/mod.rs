@@ -27,7 +27,7 @@ pub use failure_class::FailureClass;
 pub use fix::{FixAttempt, Outcome, Standing};
 pub use id::IncidentId;
 pub use locale::Locale;
-pub use past::PastIncident;
+pub use past::{FRAGMENT, PastIncident};
 pub use pattern::{LearnedPattern, PatternId, Shared};
 pub use precedent::{Grade, Memory, Recalled};
 pub use report::Report;

@@ -3,6 +3,7 @@
 use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
 use super::outcomes::{self, NotHeld};
+use super::recollect::{Asked, Recollected, united};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
 use crate::incident::{
     Engine, FixAttempt, IncidentId, Locale, Outcome, PastIncident, PatternId, Service, Severity,
@@ -499,14 +500,33 @@ async fn memory_search(duty: &Duty, who: &Person, place: &Place, options: &Optio
     let super::respond::Recollection::On(memory) = &duty.responder.memory else {
         return Err(Trouble::MemoryDown.into());
     };
-    let found = memory.recall(&query).await.map_err(|error| {
-        tracing::error!(
-            error = &error as &dyn std::error::Error,
-            "memory can't be searched"
-        );
-        Trouble::MemoryDown
-    })?;
-    let found: Vec<PastIncident> = found.candidates.into_iter().take(MOST_FOUND).collect();
+    let ask = Asked {
+        guild: scope.guild.clone(),
+        channel: scope.channel.clone(),
+        own: None,
+        question: duty.responder.redact_text(asked),
+    };
+    let (found, named) = tokio::join!(memory.recall(&query), duty.responder.named(ask));
+    let found = match united(found, named) {
+        Recollected::Whole(found) => found,
+        // What a source that failed might have had, nobody can say (R4).
+        Recollected::InPart(found) if !found.candidates.is_empty() => found,
+        Recollected::InPart(_) => return Err(Trouble::MemoryDown.into()),
+        Recollected::Failed(error) => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "memory can't be searched"
+            );
+            return Err(Trouble::MemoryDown.into());
+        }
+    };
+    let found: Vec<PastIncident> = found
+        .candidates
+        .into_iter()
+        // What is listed can be shown, and of a fragment there is nothing to show.
+        .filter(|past| !past.is_fragment())
+        .take(MOST_FOUND)
+        .collect();
     let people = duty.store.people_said(&scope).await?;
     let patterns = duty.learned(&scope, &people, &found).await?;
     let now = Timestamp::now();

@@ -8,6 +8,9 @@
 //! decided in [`crate::incident`] and the pure stages; here candidates are found.
 
 pub mod format;
+mod postgres;
+pub mod hindsight;
 mod sqlite;
 
+pub use hindsight::Hindsight;
 pub use sqlite::{Found, MemoryError, Query, Sqlite};

@@ -178,6 +178,7 @@ pub(crate) fn sample() -> Shown {
             elsewhere: 1,
             searched: Some(143),
             on_service: Some(12),
+            partial: false,
             last: Some(LastTime {
                 id: id(41),
                 at: Some(at("2026-05-14T03:10:00Z")),
@@ -752,6 +753,7 @@ pub(crate) fn any_shown() -> impl Strategy<Value = Shown> {
                         elsewhere: 9,
                         searched: Some(u64::MAX),
                         on_service: None,
+                        partial: hidden,
                     },
                     cause_not_determined: hypotheses.is_empty(),
                     hypotheses,

@@ -57,7 +57,12 @@ impl From<&Memory> for Precedents {
         match memory {
             Memory::Disabled => Self::Disabled,
             Memory::Unavailable => Self::Unavailable,
-            Memory::Searched { .. } => Self::Found(
+            Memory::Partial { .. }
+                if memory.direct().chain(memory.analogies()).next().is_none() =>
+            {
+                Self::Unavailable
+            }
+            Memory::Searched { .. } | Memory::Partial { .. } => Self::Found(
                 memory
                     .direct()
                     .chain(memory.analogies())

@@ -18,8 +18,10 @@ mod analyses;
 mod attempts;
 mod error;
 mod incidents;
+mod mirrored;
 mod outcomes;
 mod past;
+mod postgres;
 mod posts;
 mod seen;
 mod services;
@@ -31,11 +33,13 @@ pub use analyses::{Measures, StoredAnalysis};
 pub use attempts::{Attempt, Resolution};
 pub use error::StoreError;
 pub use incidents::{Change, Event, Filter, Incident, NewIncident};
+pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
 pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
 pub use ticks::Tick;
 
+use crate::database::place;
 use crate::database::{Body, Connection, Pool, Transaction, query, query_scalar};
 use crate::incident::IncidentId;
 use jiff::Timestamp;
@@ -90,19 +94,18 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotSupported`] for `postgres://`, [`StoreError::Invalid`] for any other URL
-    /// that is not `sqlite://...`, [`StoreError::Corrupt`], [`StoreError::Newer`] and
-    /// [`StoreError::Foreign`] for a file that is not ours to use, [`StoreError::Unavailable`]
+    /// [`StoreError::Invalid`] for a URL that is neither `sqlite://...` nor `postgres://...` and
+    /// for a server that does not let us in, [`StoreError::Corrupt`], [`StoreError::Newer`] and
+    /// [`StoreError::Foreign`] for a database that is not ours to use, [`StoreError::Unavailable`]
     /// where it cannot be opened.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Err(StoreError::NotSupported(
-                "PostgreSQL is not supported yet in this version: set DATABASE_URL to a file, such as sqlite://precedent.db",
-            ));
+            return postgres::open(url).await;
         }
         if !url.starts_with("sqlite:") {
             return Err(StoreError::Invalid(
-                "DATABASE_URL must begin with sqlite://, such as sqlite://precedent.db".to_owned(),
+                "DATABASE_URL must begin with sqlite:// or postgres://, such as sqlite://precedent.db"
+                    .to_owned(),
             ));
         }
         sqlite::open(url).await
@@ -141,12 +144,15 @@ impl Store {
         Ok(())
     }
 
-    /// Reads every page and index: what `precedent check` does once.
+    /// Reads every page and index of SQLite's file. A server of PostgreSQL looks after its own.
     ///
     /// # Errors
     ///
     /// [`StoreError::Corrupt`] where something does not fit together.
     pub async fn check_integrity(&self) -> Result<(), StoreError> {
+        if self.writer.postgres().is_some() {
+            return Ok(());
+        }
         let verdict: String = query_scalar("PRAGMA quick_check(1)")
             .fetch_one(&self.writer)
             .await?;
@@ -163,7 +169,8 @@ impl Store {
         let mut transaction = self.writer.begin().await?;
         // SQLite has one writer anyway. A lock held by two guilds whose hashes meet is only slower.
         if let Body::Postgres(connection) = transaction.body() {
-            sqlx::query("SELECT pg_advisory_xact_lock(hashtext('precedent'), hashtext($1))")
+            sqlx::query("SELECT pg_advisory_xact_lock($1, hashtext($2))")
+                .bind(place::GUILDS)
                 .bind(guild)
                 .execute(connection)
                 .await?;
@@ -242,7 +249,7 @@ async fn must_see(
     id: IncidentId,
 ) -> Result<(), StoreError> {
     let found: Option<i64> = query_scalar(concat!(
-        "SELECT 1 FROM incident WHERE ",
+        "SELECT number FROM incident WHERE ",
         visible!(),
         " AND number = $3"
     ))

@@ -72,10 +72,12 @@ impl Store {
             registry: registry(&mut tx, guild).await?,
             canonical: HashMap::new(),
         };
+        let mut words = words::Batch::default();
         let mut outcomes = Vec::with_capacity(entries.len());
         for entry in entries {
-            outcomes.push(put(&mut tx, guild, entry, &mut services, at).await?);
+            outcomes.push(put(&mut tx, guild, entry, &mut services, &mut words, at).await?);
         }
+        words.write(&mut tx).await?;
         let refused = outcomes
             .iter()
             .any(|outcome| matches!(outcome, PutOutcome::Refused(_)));
@@ -188,6 +190,7 @@ async fn put(
     guild: &str,
     entry: &Entry,
     services: &mut Names,
+    words: &mut words::Batch,
     at: Timestamp,
 ) -> Result<PutOutcome, StoreError> {
     let mut past = entry.past.clone();
@@ -276,7 +279,11 @@ async fn put(
         let key = format!("import/{seq}");
         insert_attempt(connection, guild, past.id, seq, &key, attempt).await?;
     }
-    words::index_record(connection, guild, row, &past).await?;
+    if connection.is_postgres() {
+        words.add(guild, row, &past);
+    } else {
+        words::index_record(connection, guild, row, &past).await?;
+    }
     Ok(if replaced {
         PutOutcome::Replaced(past.id)
     } else {

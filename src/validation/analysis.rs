@@ -158,6 +158,8 @@ pub struct MemoryVerdict {
     pub searched: Option<u64>,
     /// Of these, on this service.
     pub on_service: Option<u64>,
+    /// A source of memory failed: more may have happened than is counted here.
+    pub partial: bool,
     /// The episode of this service that was resolved last among the direct ones, for the headline.
     pub last: Option<LastTime>,
 }

@@ -15,7 +15,12 @@ struct Other {
 
 /// Acme remembers that the refund job was stopped; globex, in the same words, that a proxy was.
 async fn two_servers() -> (Incident, Other) {
+    two_servers_in(None).await
+}
+
+async fn two_servers_in(database_url: Option<String>) -> (Incident, Other) {
     let incident = Incident::prepared(Given {
+        database_url,
         memory: &[refund_job(41, "2026-09-23", "held")],
         ..Given::default()
     })
@@ -64,7 +69,12 @@ fn texts(posts: &[Post]) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_analysis_recalls_its_own_server_s_past_alone() {
-    let (incident, other) = two_servers().await;
+    recalls_its_own_in(None).await;
+}
+
+/// In this database, or a fresh one.
+pub(super) async fn recalls_its_own_in(database_url: Option<String>) {
+    let (incident, other) = two_servers_in(database_url).await;
     let report = incident.analyze(REFUND_REPORT).await;
     let thread = incident.thread(&report).await;
     let theirs = other.asks(&incident, "analyze", json!({"report": REFUND_REPORT}));
