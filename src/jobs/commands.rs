@@ -2,8 +2,8 @@
 
 use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
-use super::recollect::{Asked, Recollected, united};
 use super::outcomes::{self, NotHeld};
+use super::recollect::{Asked, Recollected, united};
 use super::{keeping, registry};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
 use crate::incident::rights::right_for_command;

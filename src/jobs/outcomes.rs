@@ -630,6 +630,8 @@ impl Duty {
             .memory
             .direct()
             .map(|recalled| recalled.incident.clone())
+            // Of a fragment no record is ours: nothing of ours can rest on it.
+            .filter(|past| !past.is_fragment())
             .collect();
         let mut running = incident.past.clone();
         running.started_at = running

@@ -244,10 +244,10 @@ pub fn analysis(input: &AnalysisInput<'_>, shrink: Shrink) -> Prompt {
     prompt.time(input.now);
     prompt.memory(input.memory);
     prompt.refuted(input.attempts);
+    prompt.patterns(input.patterns);
     if let Some(reflection) = input.reflection {
         prompt.reflection(reflection);
     }
-    prompt.patterns(input.patterns);
     let parts = Evidence::of(input.report, None);
     let memories = offered(input.memory);
     prompt.data(&parts, &memories);
@@ -1661,6 +1661,7 @@ mod tests {
                 reflection: Some(reflection),
                 patterns: &[],
                 attempts: &[],
+                patterns: &[],
                 failure_class: FailureClass::Saturation,
                 locale: Locale::En,
                 now: now(),
