@@ -54,7 +54,8 @@ impl From<sqlx::Error> for StoreError {
             sqlx::Error::Database(database) => {
                 let code = database.code().unwrap_or_default();
                 if database.try_downcast_ref::<PgDatabaseError>().is_some() {
-                    return of_postgres(&code.into_owned(), error);
+                    let code = code.into_owned();
+                    return of_postgres(&code, error);
                 }
                 // SQLite's primary result code is the low byte of the extended one.
                 match code.parse::<i32>().map(|code| code & 0xff).ok() {
