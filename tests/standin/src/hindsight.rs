@@ -312,8 +312,10 @@ impl Drop for Hindsight {
     }
 }
 
-/// An answer, with what was wrong about the request.
+/// Status and body.
 type Answer = (u16, Value);
+/// A field that may be sent, and what it may hold.
+type Field<'a> = (&'a str, fn(&Value) -> bool);
 
 async fn answer(Given(shared): Given<Arc<Shared>>, request: Request) -> Response<Body> {
     let (head, body) = request.into_parts();
@@ -444,7 +446,7 @@ impl State {
     }
 
     /// Fields beyond these, and fields of the wrong kind, are violations.
-    fn expect(&mut self, what: &str, body: &Value, fields: &[(&str, fn(&Value) -> bool)]) {
+    fn expect(&mut self, what: &str, body: &Value, fields: &[Field<'_>]) {
         let Some(object) = body.as_object() else {
             self.violation(format!("{what}: no JSON object"));
             return;
