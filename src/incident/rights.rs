@@ -40,9 +40,7 @@ pub enum Deed {
     DestructiveStep,
 }
 
-use Deed::{
-    Buttons, Command, DestructiveStep, RememberForOthers, ResolveForOthers, ResolveOwn,
-};
+use Deed::{Buttons, Command, DestructiveStep, RememberForOthers, ResolveForOthers, ResolveOwn};
 use Right::{Administer, Own, Respond, Write};
 
 /// The table.

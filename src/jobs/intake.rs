@@ -566,9 +566,7 @@ async fn component(
                 }
             }
         }
-        Action::RememberModal { .. }
-        | Action::ResolveModal { .. }
-        | Action::AnalyzeModal => {
+        Action::RememberModal { .. } | Action::ResolveModal { .. } | Action::AnalyzeModal => {
             refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await;
             return;
         }

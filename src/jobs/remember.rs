@@ -237,7 +237,10 @@ fn next_line<R: BufRead>(reader: &mut R) -> std::io::Result<Option<Result<String
 }
 
 /// The record with every text redacted.
-pub(super) fn redacted(past: PastIncident, redact: &(dyn Fn(&str) -> String + Sync)) -> PastIncident {
+pub(super) fn redacted(
+    past: PastIncident,
+    redact: &(dyn Fn(&str) -> String + Sync),
+) -> PastIncident {
     let all = |texts: Vec<String>| texts.iter().map(|text| redact(text)).collect();
     let some = |text: Option<String>| text.as_deref().map(redact);
     PastIncident {

@@ -1661,7 +1661,6 @@ mod tests {
                 reflection: Some(reflection),
                 patterns: &[],
                 attempts: &[],
-                patterns: &[],
                 failure_class: FailureClass::Saturation,
                 locale: Locale::En,
                 now: now(),

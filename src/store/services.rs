@@ -2,7 +2,8 @@
 
 use super::audit::audit;
 use super::{
-    Scope, Signed, Store, StoreError, document, incident_id, millis, refuse_long, storable, visible, words,
+    Scope, Signed, Store, StoreError, document, incident_id, millis, refuse_long, storable,
+    visible, words,
 };
 use crate::database::{Connection, query, query_as, query_scalar};
 use crate::incident::{IncidentId, Registry, Service};
