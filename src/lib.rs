@@ -4,6 +4,7 @@
 pub mod app;
 pub mod cli;
 pub mod config;
+pub mod database;
 pub mod discord;
 pub mod incident;
 pub mod jobs;

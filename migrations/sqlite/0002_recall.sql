@@ -44,6 +44,8 @@ BEGIN
         AND channel = CASE WHEN old.private <> 0 THEN old.channel ELSE '' END
         AND thread = CASE WHEN old.private <> 0 THEN coalesce(old.thread, '') ELSE '' END
         AND service = coalesce(old.service, '');
+    -- What is forgotten leaves no name behind.
+    DELETE FROM past_count WHERE guild = old.guild AND incidents <= 0;
 END;
 
 CREATE TRIGGER past_count_of_changed
@@ -64,6 +66,7 @@ BEGIN
     WHERE new.status NOT IN ('investigating', 'fixing', 'mitigated')
     ON CONFLICT (guild, private, channel, thread, service)
     DO UPDATE SET incidents = incidents + 1;
+    DELETE FROM past_count WHERE guild = old.guild AND incidents <= 0;
 END;
 
 -- The newest of a service, without sorting all of them.

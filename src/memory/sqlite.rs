@@ -9,11 +9,13 @@
 //! among them: a prior, never a hard cut. How they are ordered in the end is
 //! [`crate::response::recall`]'s.
 
+use super::postgres;
+use crate::database::Pool;
 use crate::incident::service::same_service;
 use crate::incident::words::stem;
 use crate::incident::{IncidentId, PastIncident, Registry};
 use crate::response::recall::{Statistics, fuse};
-use sqlx::{SqliteConnection, SqlitePool};
+use sqlx::SqliteConnection;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
@@ -32,11 +34,11 @@ const TOO_COMMON: f64 = 0.4;
 /// Below so many incidents no token is too common.
 const FEW_INCIDENTS: f64 = 200.0;
 /// Incidents of the same service that are added to the best ones.
-const SAME_SERVICE: usize = 8;
+pub(super) const SAME_SERVICE: usize = 8;
 /// Spellings of the service at hand of which the newest are looked for.
-const SAME_NAMES: usize = 4;
+pub(super) const SAME_NAMES: usize = 4;
 /// What a place among the newest of the service counts beside one by words: never before them.
-const NEWEST_COUNT: f64 = 0.25;
+pub(super) const NEWEST_COUNT: f64 = 0.25;
 /// How many are recalled, unless the query says so.
 pub const DEFAULT_LIMIT: u32 = 32;
 /// From so many rows on, how many a token has is remembered: counting them takes long.
@@ -88,10 +90,10 @@ pub struct Found {
     pub statistics: Statistics,
 }
 
-/// Memory in the database's own file.
+/// Memory in the database itself.
 #[derive(Clone, Debug)]
 pub struct Sqlite {
-    reader: SqlitePool,
+    reader: Pool,
     counted: Arc<Mutex<Counted>>,
 }
 
@@ -110,10 +112,11 @@ macro_rules! recallable {
          AND status NOT IN ('investigating', 'fixing', 'mitigated')"
     };
 }
+pub(super) use recallable;
 
 impl Sqlite {
     /// Memory that reads with these connections.
-    pub fn new(reader: SqlitePool) -> Self {
+    pub fn new(reader: Pool) -> Self {
         Self {
             reader,
             counted: Arc::default(),
@@ -127,30 +130,15 @@ impl Sqlite {
     /// [`MemoryError::Unavailable`] where the database does not answer: the memory status is then
     /// `unavailable`.
     pub async fn recall(&self, query: &Query<'_>) -> Result<Found, MemoryError> {
-        let mut connection = self.reader.acquire().await?;
+        let Some(pool) = self.reader.sqlite() else {
+            return postgres::recall(&self.reader, query).await;
+        };
+        let mut connection = pool.acquire().await?;
         let own = query.own.map_or(0, |id| i64::from(id.number()));
 
         let counts = counts(&mut connection, query, own).await?;
         let searched: i64 = counts.iter().map(|(_, count)| count).sum();
-        let registered: HashSet<&str> = query
-            .registry
-            .services
-            .iter()
-            .map(|service| service.name.as_str())
-            .collect();
-        let same: Vec<&(Option<String>, i64)> = counts
-            .iter()
-            .filter(|(service, _)| match (query.service, service.as_deref()) {
-                // Two canonical names are one service only where they are one name; the rule itself
-                // is asked for all others.
-                (Some(wanted), Some(name))
-                    if registered.contains(wanted) && registered.contains(name) =>
-                {
-                    wanted == name
-                }
-                (wanted, name) => same_service(query.registry, wanted, name),
-            })
-            .collect();
+        let same = on_service(query, &counts);
         let on_service: i64 = same.iter().map(|(_, count)| count).sum();
         let mut found = Found {
             searched: u64::try_from(searched).unwrap_or(0),
@@ -162,19 +150,9 @@ impl Sqlite {
             return Ok(found);
         }
 
-        let words = words_of(query);
+        let words = worth_reading(query);
         let (all, frequencies) = self.frequencies(&mut connection, &words).await?;
-        found.statistics = Statistics {
-            incidents: u64::try_from(all).unwrap_or(0),
-            frequencies: words
-                .iter()
-                .map(|word| {
-                    let rows = frequencies.get(word).copied().unwrap_or(0);
-                    (word.clone(), u64::try_from(rows).unwrap_or(0))
-                })
-                .collect(),
-            searched: found.searched,
-        };
+        found.statistics = statistics(&words, &frequencies, all, found.searched);
         let limit = if query.limit == 0 {
             DEFAULT_LIMIT
         } else {
@@ -345,8 +323,34 @@ fn with_ids(rows: Vec<(i64, i64)>) -> Vec<(i64, IncidentId)> {
         .collect()
 }
 
+/// Of the services with their counts, those that are the one at hand.
+pub(super) fn on_service<'a>(
+    query: &Query<'_>,
+    counts: &'a [(Option<String>, i64)],
+) -> Vec<&'a (Option<String>, i64)> {
+    let registered: HashSet<&str> = query
+        .registry
+        .services
+        .iter()
+        .map(|service| service.name.as_str())
+        .collect();
+    counts
+        .iter()
+        .filter(|(service, _)| match (query.service, service.as_deref()) {
+            // Two canonical names are one service only where they are one name; the rule itself is
+            // asked for all others.
+            (Some(wanted), Some(name))
+                if registered.contains(wanted) && registered.contains(name) =>
+            {
+                wanted == name
+            }
+            (wanted, name) => same_service(query.registry, wanted, name),
+        })
+        .collect()
+}
+
 /// The distinct words of the query that an index can hold, the first of them, by their stems.
-fn words_of(query: &Query<'_>) -> Vec<String> {
+pub(super) fn worth_reading(query: &Query<'_>) -> Vec<String> {
     let mut known = HashSet::new();
     query
         .words
@@ -415,9 +419,31 @@ async fn by_words(
     }
 }
 
+/// What grading is told of the query's words; those that occur nowhere are said to.
+pub(super) fn statistics(
+    words: &[String],
+    frequencies: &HashMap<String, i64>,
+    incidents: i64,
+    searched: u64,
+) -> Statistics {
+    let rows = |word: &String| frequencies.get(word).copied().unwrap_or(0);
+    Statistics {
+        incidents: u64::try_from(incidents).unwrap_or(0),
+        frequencies: words
+            .iter()
+            .map(|word| (word.clone(), u64::try_from(rows(word)).unwrap_or(0)))
+            .collect(),
+        searched,
+    }
+}
+
 /// The words worth searching for: the most telling ones of those that occur, as many as the budget
 /// has rows for; without the too common ones, where others are left.
-fn choose<'a>(words: &[&'a str], frequencies: &HashMap<String, i64>, all: f64) -> Vec<&'a str> {
+pub(super) fn choose<'a>(
+    words: &[&'a str],
+    frequencies: &HashMap<String, i64>,
+    all: f64,
+) -> Vec<&'a str> {
     // A word in another spelling than the index's (a dropped accent) has no known frequency.
     let frequency = |word: &str| frequencies.get(word).copied();
     let occurring: Vec<(usize, &str)> = words

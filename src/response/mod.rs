@@ -11,6 +11,7 @@ pub mod checks;
 mod evidence;
 pub mod fallback;
 pub mod grade;
+pub mod postmortem;
 pub mod prompt;
 pub mod recall;
 pub mod redact;

@@ -5,6 +5,7 @@
 
 use super::incidents::touch;
 use super::{Scope, Store, StoreError, document, millis, must_see, timestamp};
+use crate::database::{query, query_as, query_scalar};
 use crate::incident::proposal::Proposal;
 use crate::incident::{Engine, IncidentId, Route};
 use crate::validation::analysis::Correction;
@@ -72,9 +73,9 @@ impl Store {
         route: &Route,
         at: Timestamp,
     ) -> Result<u32, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
-        let seq: i64 = sqlx::query_scalar(
+        let seq: i64 = query_scalar(
             "INSERT INTO analysis (guild, number, seq, key, created_at, case_json, route, superseded) \
              SELECT $1, $2, coalesce(max(seq), 0) + 1, $3, $4, $5, $6, 0 FROM analysis \
              WHERE guild = $1 AND number = $2 \
@@ -117,9 +118,9 @@ impl Store {
         corrections: &[Correction],
         measures: &Measures,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
-        let changed = sqlx::query(
+        let changed = query(
             "UPDATE analysis SET case_json = coalesce($4, case_json), proposal = $5, engine = $6, \
              corrections = $7, measures = $8 WHERE guild = $1 AND number = $2 AND seq = $3",
         )
@@ -150,16 +151,14 @@ impl Store {
         id: IncidentId,
         seq: u32,
     ) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
-        sqlx::query(
-            "UPDATE analysis SET superseded = 1 WHERE guild = $1 AND number = $2 AND seq < $3",
-        )
-        .bind(&scope.guild)
-        .bind(i64::from(id.number()))
-        .bind(i64::from(seq))
-        .execute(&mut *tx)
-        .await?;
+        query("UPDATE analysis SET superseded = 1 WHERE guild = $1 AND number = $2 AND seq < $3")
+            .bind(&scope.guild)
+            .bind(i64::from(id.number()))
+            .bind(i64::from(seq))
+            .execute(&mut *tx)
+            .await?;
         Ok(tx.commit().await?)
     }
 
@@ -218,13 +217,13 @@ impl Store {
         );
         let mut connection = self.reader.acquire().await?;
         must_see(&mut connection, scope, id).await?;
-        let rows: Vec<Columns> = sqlx::query_as(
+        let rows: Vec<Columns> = query_as(
             "SELECT seq, key, created_at, case_json, route, proposal, engine, corrections, measures, \
              superseded FROM analysis WHERE guild = $1 AND number = $2 ORDER BY seq",
         )
         .bind(&scope.guild)
         .bind(i64::from(id.number()))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         rows.into_iter()
             .map(

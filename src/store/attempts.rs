@@ -5,11 +5,11 @@ use super::{
     Change, Incident, Scope, Store, StoreError, document, millis, must_see, optional_millis,
     optional_storable, optional_timestamp, storable, words,
 };
+use crate::database::{Connection, query, query_as};
 use crate::incident::sameness::same;
 use crate::incident::{FixAttempt, IncidentId, Outcome};
 use jiff::Timestamp;
 use serde_json::json;
-use sqlx::SqliteConnection;
 
 /// One attempt with its number in the incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Store {
         attempt: &FixAttempt,
         at: Timestamp,
     ) -> Result<Attempt, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         let known = attempts_of(&mut tx, &scope.guild, id).await?;
         if let Some(attempt) = known.iter().find(|known| known.key == key) {
@@ -121,9 +121,9 @@ impl Store {
         at: Timestamp,
         note_text: Option<&str>,
     ) -> Result<Attempt, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
-        let changed = sqlx::query(
+        let changed = query(
             "UPDATE attempt SET outcome = $4, by_whom = $5, at = $6, note = coalesce($7, note), withdrawn = 0 \
              WHERE guild = $1 AND number = $2 AND seq = $3",
         )
@@ -168,16 +168,15 @@ impl Store {
         by: &str,
         at: Timestamp,
     ) -> Result<Attempt, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
-        let changed = sqlx::query(
-            "UPDATE attempt SET withdrawn = 1 WHERE guild = $1 AND number = $2 AND seq = $3",
-        )
-        .bind(&scope.guild)
-        .bind(i64::from(id.number()))
-        .bind(i64::from(seq))
-        .execute(&mut *tx)
-        .await?;
+        let changed =
+            query("UPDATE attempt SET withdrawn = 1 WHERE guild = $1 AND number = $2 AND seq = $3")
+                .bind(&scope.guild)
+                .bind(i64::from(id.number()))
+                .bind(i64::from(seq))
+                .execute(&mut *tx)
+                .await?;
         if changed.rows_affected() == 0 {
             return Err(StoreError::NotFound);
         }
@@ -257,7 +256,7 @@ impl Store {
         by: &str,
         at: Timestamp,
     ) -> Result<Incident, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         let mut past = load(&mut tx, &scope.guild, id).await?.past;
         past.ruled_out.retain(|other| other != cause);
@@ -309,7 +308,7 @@ impl Store {
         at: Timestamp,
     ) -> Result<Incident, StoreError> {
         let guild = scope.guild.as_str();
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         let mut past = load(&mut tx, guild, id).await?.past;
         if let Some(cause) = &resolution.root_cause {
@@ -323,7 +322,7 @@ impl Store {
         }
         past.ruled_out.retain(|cause| *cause != past.root_cause);
         write_causes(&mut tx, guild, &past).await?;
-        sqlx::query(
+        query(
             "UPDATE incident SET status = 'resolved', prevention = coalesce($3, prevention), \
              environment = coalesce($4, environment), resolved_at = coalesce(resolved_at, $5), \
              mitigated_at = coalesce(mitigated_at, $5) WHERE guild = $1 AND number = $2",
@@ -344,10 +343,12 @@ impl Store {
             let tried = known
                 .iter()
                 .rev()
-                .find(|attempt| !attempt.withdrawn && same(&attempt.fix.fix, fix));
+                .filter(|attempt| !attempt.withdrawn && same(&attempt.fix.fix, fix))
+                // What came back and is tried again is another attempt: its failure stays.
+                .find(|attempt| attempt.fix.outcome != Outcome::CameBack);
             match tried {
                 Some(attempt) => {
-                    sqlx::query(
+                    query(
                         "UPDATE attempt SET fix = $4, outcome = $5, by_whom = $6, at = $7 \
                          WHERE guild = $1 AND number = $2 AND seq = $3",
                     )
@@ -415,8 +416,8 @@ impl Store {
     }
 }
 
-async fn settle(
-    connection: &mut SqliteConnection,
+pub(super) async fn settle(
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
     at: Timestamp,
@@ -426,11 +427,11 @@ async fn settle(
 }
 
 async fn write_causes(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     past: &crate::incident::PastIncident,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "UPDATE incident SET root_cause = $3, cause_confirmed = $4, ruled_out = $5 \
          WHERE guild = $1 AND number = $2",
     )
@@ -445,14 +446,14 @@ async fn write_causes(
 }
 
 pub(super) async fn insert_attempt(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
     seq: u32,
     key: &str,
     attempt: &FixAttempt,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO attempt (guild, number, seq, key, fix, outcome, at, by_whom, environment, note, withdrawn) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)",
     )
@@ -472,7 +473,7 @@ pub(super) async fn insert_attempt(
 }
 
 async fn one_attempt(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
     seq: u32,
@@ -485,7 +486,7 @@ async fn one_attempt(
 }
 
 async fn attempts_of(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<Vec<Attempt>, StoreError> {
@@ -500,7 +501,7 @@ async fn attempts_of(
         String,
         i64,
     );
-    let rows: Vec<Columns> = sqlx::query_as(
+    let rows: Vec<Columns> = query_as(
         "SELECT seq, key, fix, outcome, at, by_whom, environment, note, withdrawn FROM attempt \
          WHERE guild = $1 AND number = $2 ORDER BY seq",
     )

@@ -2,14 +2,14 @@
 
 use super::{
     Scope, Store, StoreError, document, incident_id, millis, must_see, optional_millis,
-    optional_storable, optional_timestamp, storable, timestamp, words,
+    optional_storable, optional_timestamp, storable, storable_service, timestamp, words,
 };
+use crate::database::past::{self, past_columns};
+use crate::database::{Connection, Row, query, query_as, query_scalar};
 use crate::incident::{IncidentId, Locale, PastIncident, Report, Severity, Status};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 /// The last number that [`IncidentId`] reads back.
 pub(super) const LAST_NUMBER: i64 = 999_999_999;
@@ -193,12 +193,19 @@ pub struct Filter {
     pub limit: u32,
 }
 
-const COLUMNS: &str = concat!(
-    "SELECT p.record, i.guild, i.channel, i.parent_channel, i.thread, i.headline, i.private, ",
-    "i.status, i.severity, i.severity_by, i.locale, i.report, i.reporter, i.lead, i.detected_at, ",
-    "i.reported_at, i.acknowledged_at, i.mitigated_at, i.updated_at ",
-    "FROM incident i JOIN past_incident p ON p.id = i.id WHERE "
-);
+/// Incidents, whole, where the condition holds.
+macro_rules! incidents {
+    ($condition:literal) => {
+        concat!(
+            "SELECT ",
+            past_columns!(),
+            ", guild, channel, parent_channel, thread, headline, private, status, severity, \
+             severity_by, locale, report, reporter, lead, detected_at, reported_at, \
+             acknowledged_at, mitigated_at, updated_at FROM incident WHERE ",
+            $condition
+        )
+    };
+}
 
 impl Store {
     /// Opens an incident under the guild's next number. The same opening gives the incident that
@@ -217,9 +224,9 @@ impl Store {
                 "a private incident needs a channel to be seen from".to_owned(),
             ));
         }
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let opened: Option<i64> =
-            sqlx::query_scalar("SELECT number FROM incident WHERE guild = $1 AND opening = $2")
+            query_scalar("SELECT number FROM incident WHERE guild = $1 AND opening = $2")
                 .bind(guild)
                 .bind(&new.opening)
                 .fetch_optional(&mut *tx)
@@ -270,14 +277,11 @@ impl Store {
         guild: &str,
         id: IncidentId,
     ) -> Result<Option<Incident>, StoreError> {
-        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "{COLUMNS} i.guild = $1 AND i.number = $2"
-        )))
-        .bind(guild)
-        .bind(i64::from(id.number()))
-        .fetch_optional(&self.reader)
-        .await?;
-        row.as_ref().map(read).transpose()
+        let mut connection = self.reader.acquire().await?;
+        match load(&mut connection, guild, id).await {
+            Err(StoreError::NotFound) => Ok(None),
+            found => found.map(Some),
+        }
     }
 
     /// Threads of open incidents in every guild: `(guild, thread)`; for catching up.
@@ -286,7 +290,7 @@ impl Store {
     ///
     /// Those of the database.
     pub async fn open_threads(&self) -> Result<Vec<(u64, u64)>, StoreError> {
-        let rows: Vec<(String, String)> = sqlx::query_as(
+        let rows: Vec<(String, String)> = query_as(
             "SELECT DISTINCT guild, thread FROM incident WHERE thread IS NOT NULL \
              AND status IN ('investigating', 'fixing', 'mitigated')",
         )
@@ -309,14 +313,15 @@ impl Store {
         guild: &str,
         thread: &str,
     ) -> Result<Option<Incident>, StoreError> {
-        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "{COLUMNS} i.guild = $1 AND i.thread = $2 ORDER BY i.number DESC LIMIT 1"
-        )))
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(incidents!(
+            "guild = $1 AND thread = $2 ORDER BY number DESC LIMIT 1"
+        ))
         .bind(guild)
         .bind(thread)
-        .fetch_optional(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        row.as_ref().map(read).transpose()
+        Ok(read(&mut connection, guild, rows).await?.pop())
     }
 
     /// Incidents, newest number first.
@@ -326,14 +331,15 @@ impl Store {
     /// Those of the database.
     pub async fn list(&self, scope: &Scope, filter: &Filter) -> Result<Vec<Incident>, StoreError> {
         let limit = if filter.limit == 0 { 25 } else { filter.limit };
-        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "{COLUMNS} i.guild = $1 AND (i.private = 0 OR i.channel = $2 OR i.thread = $2) \
-             AND ($3 = 0 OR i.status IN ('investigating', 'fixing', 'mitigated')) \
-             AND ($4 IS NULL OR i.status IN ('investigating', 'fixing', 'mitigated') OR i.resolved_at >= $4) \
-             AND ($5 IS NULL OR i.service = $5) \
-             AND ($6 IS NULL OR i.number < $6) \
-             ORDER BY i.number DESC LIMIT $7"
-        )))
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(incidents!(
+            "guild = $1 AND (private = 0 OR channel = $2 OR thread = $2) \
+             AND ($3 = 0 OR status IN ('investigating', 'fixing', 'mitigated')) \
+             AND ($4 IS NULL OR status IN ('investigating', 'fixing', 'mitigated') OR resolved_at >= $4) \
+             AND ($5 IS NULL OR service = $5) \
+             AND ($6 IS NULL OR number < $6) \
+             ORDER BY number DESC LIMIT $7"
+        ))
         .bind(&scope.guild)
         .bind(&scope.channel)
         .bind(i64::from(filter.open))
@@ -341,9 +347,9 @@ impl Store {
         .bind(filter.service.as_deref())
         .bind(filter.before.map(|id| i64::from(id.number())))
         .bind(i64::from(limit))
-        .fetch_all(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        rows.iter().map(read).collect()
+        read(&mut connection, &scope.guild, rows).await
     }
 
     /// Applies changes in one transaction and gives the incident as it then stands.
@@ -359,7 +365,7 @@ impl Store {
         at: Timestamp,
         changes: &[Change],
     ) -> Result<Incident, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         for change in changes {
             apply(&mut tx, &scope.guild, id, by, at, change).await?;
@@ -383,12 +389,12 @@ impl Store {
     pub async fn history(&self, scope: &Scope, id: IncidentId) -> Result<Vec<Event>, StoreError> {
         let mut connection = self.reader.acquire().await?;
         must_see(&mut connection, scope, id).await?;
-        let rows: Vec<(i64, String, String, String)> = sqlx::query_as(
+        let rows: Vec<(i64, String, String, String)> = query_as(
             "SELECT at, by_whom, what, detail FROM incident_event WHERE guild = $1 AND number = $2 ORDER BY seq",
         )
         .bind(&scope.guild)
         .bind(i64::from(id.number()))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         rows.into_iter()
             .map(|(at, by, what, detail)| {
@@ -401,40 +407,14 @@ impl Store {
             })
             .collect()
     }
-
-    /// Removes an incident and everything derived from it. Its number is not given out again;
-    /// what named it as duplicate or parent names nothing then.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NotFound`] as for [`Store::incident`].
-    pub async fn forget(&self, scope: &Scope, id: IncidentId) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
-        must_see(&mut tx, scope, id).await?;
-        let number = i64::from(id.number());
-        words::remove(&mut tx, &scope.guild, id).await?;
-        for statement in [
-            "UPDATE incident SET duplicate_of = NULL WHERE guild = $1 AND duplicate_of = $2",
-            "UPDATE incident SET parent = NULL WHERE guild = $1 AND parent = $2",
-            "DELETE FROM post WHERE guild = $1 AND number = $2",
-            "DELETE FROM incident WHERE guild = $1 AND number = $2",
-        ] {
-            sqlx::query(statement)
-                .bind(&scope.guild)
-                .bind(number)
-                .execute(&mut *tx)
-                .await?;
-        }
-        Ok(tx.commit().await?)
-    }
 }
 
 /// The guild's next number.
 pub(super) async fn next_number(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
 ) -> Result<i64, StoreError> {
-    let number: i64 = sqlx::query_scalar(
+    let number: i64 = query_scalar(
         "INSERT INTO counter (guild, last) VALUES ($1, 1) \
          ON CONFLICT (guild) DO UPDATE SET last = counter.last + 1 RETURNING last",
     )
@@ -450,12 +430,12 @@ pub(super) async fn next_number(
 }
 
 async fn insert(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     number: i64,
     new: &NewIncident,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO incident (guild, number, opening, channel, parent_channel, thread, private, \
          status, severity, severity_by, title, service, environment, locale, reporter, report, \
          symptoms, error_signatures, root_cause, cause_confirmed, ruled_out, prevention, source, \
@@ -473,7 +453,7 @@ async fn insert(
     .bind(new.severity.map(|severity| i64::from(severity.number())))
     .bind(new.severity_by.as_deref())
     .bind(storable(&new.title))
-    .bind(optional_storable(new.service.as_deref()))
+    .bind(storable_service(new.service.as_deref()))
     .bind(optional_storable(new.environment.as_deref()))
     .bind(new.locale.code())
     .bind(storable(&new.reporter))
@@ -489,34 +469,43 @@ async fn insert(
 
 /// One incident, whoever asks: the caller has checked.
 pub(super) async fn load(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<Incident, StoreError> {
-    let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-        "{COLUMNS} i.guild = $1 AND i.number = $2"
-    )))
-    .bind(guild)
-    .bind(i64::from(id.number()))
-    .fetch_one(connection)
-    .await?;
-    read(&row)
+    let rows = query(incidents!("guild = $1 AND number = $2"))
+        .bind(guild)
+        .bind(i64::from(id.number()))
+        .fetch_all(&mut *connection)
+        .await?;
+    let found = read(connection, guild, rows).await?.pop();
+    found.ok_or(StoreError::NotFound)
 }
 
-fn read(row: &SqliteRow) -> Result<Incident, StoreError> {
-    let record: String = row.try_get("record")?;
+/// The incidents of these rows, which are of one guild, in their order.
+async fn read(
+    connection: &mut Connection,
+    guild: &str,
+    rows: Vec<Row>,
+) -> Result<Vec<Incident>, StoreError> {
+    let records = past::read(connection, guild, rows).await?;
+    let incidents = records.into_iter();
+    incidents.map(|(past, row)| incident(past, &row)).collect()
+}
+
+fn incident(past: PastIncident, row: &Row) -> Result<Incident, StoreError> {
     let status: String = row.try_get("status")?;
     let severity: Option<i64> = row.try_get("severity")?;
     let locale: String = row.try_get("locale")?;
     let report: Option<String> = row.try_get("report")?;
     Ok(Incident {
-        past: serde_json::from_str(&record)?,
+        past,
         guild: row.try_get("guild")?,
         channel: row.try_get("channel")?,
         parent_channel: row.try_get("parent_channel")?,
         thread: row.try_get("thread")?,
         headline: row.try_get("headline")?,
-        private: row.try_get::<i64, _>("private")? != 0,
+        private: row.try_get::<i64>("private")? != 0,
         status: Status::parse(&status)
             .ok_or_else(|| StoreError::Corrupt(Some("an unknown status".into())))?,
         severity: severity.and_then(|number| Severity::parse(&number.to_string())),
@@ -553,7 +542,7 @@ fn described(change: &Change) -> Result<(String, Value), StoreError> {
 
 /// Adds to the history.
 pub(super) async fn note(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
     at: Timestamp,
@@ -561,7 +550,7 @@ pub(super) async fn note(
     what: &str,
     detail: &Value,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    query(
         "INSERT INTO incident_event (guild, number, seq, at, by_whom, what, detail) \
          SELECT $1, $2, coalesce(max(seq), 0) + 1, $3, $4, $5, $6 FROM incident_event \
          WHERE guild = $1 AND number = $2",
@@ -579,13 +568,14 @@ pub(super) async fn note(
 
 /// Says that the row changed.
 pub(super) async fn touch(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    sqlx::query(
-        "UPDATE incident SET updated_at = max(updated_at, $3) WHERE guild = $1 AND number = $2",
+    query(
+        "UPDATE incident SET updated_at = CASE WHEN updated_at < $3 THEN $3 ELSE updated_at END \
+         WHERE guild = $1 AND number = $2",
     )
     .bind(guild)
     .bind(i64::from(id.number()))
@@ -596,7 +586,7 @@ pub(super) async fn touch(
 }
 
 async fn apply(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     id: IncidentId,
     by: &str,
@@ -605,7 +595,7 @@ async fn apply(
 ) -> Result<(), StoreError> {
     macro_rules! set {
         ($assignment:literal $(, $value:expr)*) => {
-            sqlx::query(concat!(
+            query(concat!(
                 "UPDATE incident SET ", $assignment, " WHERE guild = $1 AND number = $2"
             ))
             .bind(guild)
@@ -624,7 +614,7 @@ async fn apply(
     let query = match change {
         Change::Title(title) => set!("title = $3", storable(title)),
         Change::Service(service) => {
-            set!("service = $3", optional_storable(service.as_deref()))
+            set!("service = $3", storable_service(service.as_deref()))
         }
         Change::Environment(environment) => {
             set!(

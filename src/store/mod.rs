@@ -5,11 +5,10 @@
 //! there alone, because every query takes a [`Scope`]; a job that runs twice stores once, because
 //! what it creates is keyed.
 //!
-//! One database, chosen by URL. SQLite has one connection that writes, in `BEGIN IMMEDIATE`
-//! transactions (a deferred one that reads first fails at once where another writes), and a pool
-//! that reads. Writers therefore queue in the process, first come first served, instead of
-//! polling for SQLite's lock. Statements use `$1` and the shapes that PostgreSQL shares; what only
-//! one dialect can say (JSON documents, full text) stands in the migrations' views and tables.
+//! One database, chosen by URL, in one of the two bodies of [`crate::database`]. Writers of one
+//! guild come one after another ([`Store::write`]), so that what a transaction reads stands until
+//! it writes. Statements use `$1` and the shapes that both dialects share; JSON is made and read
+//! here and not in SQL.
 //!
 //! Deliberately absent: decisions. What counts as the same fix, who may do what, when something is
 //! asked again: other parts say so, and the store keeps what they said. It reads no clock either,
@@ -17,41 +16,46 @@
 
 mod analyses;
 mod attempts;
+mod audit;
 mod error;
+mod imports;
 mod incidents;
+mod keeping;
+mod mirrored;
+mod outcomes;
 mod past;
+mod postgres;
 mod posts;
 mod seen;
 mod services;
+mod settings;
+mod sqlite;
 mod ticks;
 mod words;
 
 pub use analyses::{Measures, StoredAnalysis};
 pub use attempts::{Attempt, Resolution};
+pub use audit::{Audited, Signed};
 pub use error::StoreError;
+pub use imports::{ImportedDocument, OpenQuestion};
 pub use incidents::{Change, Event, Filter, Incident, NewIncident};
+pub use keeping::{Forgotten, ForgottenPost, Holdings};
+pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
+pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
+pub use settings::Roles;
 pub use ticks::Tick;
 
+use crate::database::place;
+use crate::database::{Body, Connection, Pool, Transaction, query, query_scalar};
 use crate::incident::IncidentId;
 use jiff::Timestamp;
-use sqlx::migrate::Migrator;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, SqlitePool, Transaction};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::time::Duration;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
-
-/// `PREC`, in the header of our database files, so that no other program's file is migrated.
-const APPLICATION_ID: i64 = 0x5052_4543;
-/// How long a statement waits for another process's lock, and a caller for a connection.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Connections that read.
-const READERS: u32 = 4;
+/// Why a database can't be read without being brought up to date first.
+const OLDER: &str = "the database has not the tables of this version: start the bot or run `precedent check` once, which brings it up to date";
 
 /// Rows that may be seen: those of the guild that are not private, or whose channel or thread is
 /// the scope's. `$1` is the guild, `$2` the channel.
@@ -90,8 +94,8 @@ impl Scope {
 /// The database.
 #[derive(Clone, Debug)]
 pub struct Store {
-    writer: SqlitePool,
-    reader: SqlitePool,
+    writer: Pool,
+    reader: Pool,
     file: Option<PathBuf>,
 }
 
@@ -101,85 +105,38 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotSupported`] for `postgres://`, [`StoreError::Invalid`] for any other URL
-    /// that is not `sqlite://...`, [`StoreError::Corrupt`], [`StoreError::Newer`] and
-    /// [`StoreError::Foreign`] for a file that is not ours to use, [`StoreError::Unavailable`]
+    /// [`StoreError::Invalid`] for a URL that is neither `sqlite://...` nor `postgres://...` and
+    /// for a server that does not let us in, [`StoreError::Corrupt`], [`StoreError::Newer`] and
+    /// [`StoreError::Foreign`] for a database that is not ours to use, [`StoreError::Unavailable`]
     /// where it cannot be opened.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Err(StoreError::NotSupported(
-                "PostgreSQL is not supported yet in this version: set DATABASE_URL to a file, such as sqlite://precedent.db",
-            ));
+            return postgres::open(url).await;
         }
         if !url.starts_with("sqlite:") {
             return Err(StoreError::Invalid(
-                "DATABASE_URL must begin with sqlite://, such as sqlite://precedent.db".to_owned(),
+                "DATABASE_URL must begin with sqlite:// or postgres://, such as sqlite://precedent.db"
+                    .to_owned(),
             ));
         }
-        let options = SqliteConnectOptions::from_str(url)
-            .map_err(|error| StoreError::Unavailable(Some(error)))?
-            .create_if_missing(true)
-            .busy_timeout(BUSY_TIMEOUT)
-            .foreign_keys(true)
-            // Overwrites what is deleted where that costs no further page: *forget* means it.
-            .pragma("secure_delete", "FAST")
-            // Statements are logged by whoever called, without their values.
-            .disable_statement_logging();
-        let in_memory = url.contains(":memory:");
-        let file = (!in_memory).then(|| options.get_filename().to_owned());
-        if let Some(file) = &file {
-            refuse_foreign(file, &options).await?;
+        sqlite::open(url).await
+    }
+
+    /// Opens a database to read it and nothing else: nothing is created, brought up to date or
+    /// written, whatever is called (R29).
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`]; [`StoreError::Invalid`] where there is no such file, or where an older
+    /// version wrote it and it has to be brought up to date first.
+    pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return postgres::open_to_read(url).await;
         }
-
-        let writer = SqlitePoolOptions::new()
-            .after_release(move |connection, _| {
-                Box::pin(async move {
-                    // A full disk makes SQLite end the transaction by itself; the driver goes on
-                    // counting it, and the connection would refuse every later one. It is closed
-                    // then, and another opened. (The ping waits for a rollback that is on its way.)
-                    connection.ping().await?;
-                    Ok(in_memory || !connection.is_in_transaction())
-                })
-            })
-            .max_connections(1)
-            .acquire_timeout(BUSY_TIMEOUT)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .test_before_acquire(false)
-            .connect_with(
-                options
-                    .clone()
-                    .journal_mode(SqliteJournalMode::Wal)
-                    .synchronous(SqliteSynchronous::Full)
-                    // The log is cut back after a burst instead of staying as large as it ever was.
-                    .pragma("journal_size_limit", "16777216"),
-            )
-            .await?;
-        sqlx::query("PRAGMA application_id = 1347568963")
-            .execute(&writer)
-            .await?;
-        MIGRATIONS.run(&writer).await?;
-        migrate_queue(&writer).await?;
-        let mut renewal = writer.begin_with("BEGIN IMMEDIATE").await?;
-        words::renew(&mut renewal).await?;
-        renewal.commit().await?;
-
-        let reader = if in_memory {
-            // A database in memory belongs to its one connection.
-            writer.clone()
-        } else {
-            SqlitePoolOptions::new()
-                .max_connections(READERS)
-                .acquire_timeout(BUSY_TIMEOUT)
-                .idle_timeout(Duration::from_secs(60))
-                .test_before_acquire(false)
-                .connect_lazy_with(options.pragma("query_only", "ON"))
-        };
-        Ok(Self {
-            writer,
-            reader,
-            file,
-        })
+        if !url.starts_with("sqlite:") {
+            return Self::open(url).await;
+        }
+        sqlite::open_to_read(url).await
     }
 
     /// Closes every connection. What is called afterwards fails with [`StoreError::Unavailable`].
@@ -189,12 +146,12 @@ impl Store {
     }
 
     /// The connections that read: recall searches with them.
-    pub fn read_pool(&self) -> &SqlitePool {
+    pub fn read_pool(&self) -> &Pool {
         &self.reader
     }
 
-    /// The one connection that writes: the queue of jobs shares it.
-    pub fn write_pool(&self) -> &SqlitePool {
+    /// The connections that write, one on SQLite: the queue of jobs shares them.
+    pub fn write_pool(&self) -> &Pool {
         &self.writer
     }
 
@@ -209,20 +166,22 @@ impl Store {
     ///
     /// Whatever keeps it from writing.
     pub async fn probe(&self) -> Result<(), StoreError> {
-        let mut tx = self.write().await?;
-        sqlx::query("INSERT INTO seen (event, at) VALUES ('probe', 0) ON CONFLICT (event) DO UPDATE SET at = 0")
-            .execute(&mut *tx)
+        query("INSERT INTO seen (event, at) VALUES ('probe', 0) ON CONFLICT (event) DO UPDATE SET at = 0")
+            .execute(&self.writer)
             .await?;
-        Ok(tx.commit().await?)
+        Ok(())
     }
 
-    /// Reads every page and index: what `precedent check` does once.
+    /// Reads every page and index of SQLite's file. A server of PostgreSQL looks after its own.
     ///
     /// # Errors
     ///
     /// [`StoreError::Corrupt`] where something does not fit together.
     pub async fn check_integrity(&self) -> Result<(), StoreError> {
-        let verdict: String = sqlx::query_scalar("PRAGMA quick_check(1)")
+        if self.writer.postgres().is_some() {
+            return Ok(());
+        }
+        let verdict: String = query_scalar("PRAGMA quick_check(1)")
             .fetch_one(&self.writer)
             .await?;
         if verdict == "ok" {
@@ -232,41 +191,20 @@ impl Store {
         }
     }
 
-    /// A transaction that writes.
-    async fn write(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    /// A transaction that writes to the rows of a guild. Those of one guild come one after
+    /// another, so that what is read in one stands until it is written.
+    async fn write(&self, guild: &str) -> Result<Transaction, StoreError> {
+        let mut transaction = self.writer.begin().await?;
+        // SQLite has one writer anyway. A lock held by two guilds whose hashes meet is only slower.
+        if let Body::Postgres(connection) = transaction.body() {
+            sqlx::query("SELECT pg_advisory_xact_lock($1, hashtext($2))")
+                .bind(place::GUILDS)
+                .bind(guild)
+                .execute(connection)
+                .await?;
+        }
+        Ok(transaction)
     }
-}
-
-/// Refuses a file that another program made, before anything in it is changed.
-async fn refuse_foreign(file: &Path, options: &SqliteConnectOptions) -> Result<(), StoreError> {
-    if std::fs::metadata(file).map_or(0, |metadata| metadata.len()) == 0 {
-        return Ok(());
-    }
-    let mut connection = options.clone().create_if_missing(false).connect().await?;
-    let id: i64 = sqlx::query_scalar("PRAGMA application_id")
-        .fetch_one(&mut connection)
-        .await?;
-    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_master")
-        .fetch_one(&mut connection)
-        .await?;
-    connection.close().await?;
-    if tables > 0 && id != APPLICATION_ID {
-        return Err(StoreError::Foreign);
-    }
-    Ok(())
-}
-
-async fn migrate_queue(writer: &SqlitePool) -> Result<(), StoreError> {
-    use riverqueue::migrate::SqliteMigrator;
-    let queue = |error: riverqueue::migrate::Error| StoreError::Corrupt(Some(Box::new(error)));
-    let migrator = SqliteMigrator::new(writer.clone());
-    let known = SqliteMigrator::all_versions().len();
-    if migrator.existing_versions().await.map_err(queue)?.len() > known {
-        return Err(StoreError::Newer);
-    }
-    migrator.migrate_up().await.map_err(queue)?;
-    Ok(())
 }
 
 /// Unix milliseconds, as stored.
@@ -307,6 +245,27 @@ fn optional_storable(text: Option<&str>) -> Option<Cow<'_, str>> {
     text.map(storable)
 }
 
+/// The longest name of a service, in characters: PostgreSQL's indexes take no long ones.
+const LONGEST_SERVICE: usize = 200;
+
+/// The name of a service as it is stored with an incident. What is longer than any name is cut.
+fn storable_service(name: Option<&str>) -> Option<Cow<'_, str>> {
+    optional_storable(name).map(|name| match name.char_indices().nth(LONGEST_SERVICE) {
+        Some((end, _)) => Cow::Owned(name.get(..end).unwrap_or_default().to_owned()),
+        None => name,
+    })
+}
+
+/// Refuses what is too long to be the name of a service.
+fn refuse_long(name: &str) -> Result<(), StoreError> {
+    if name.chars().nth(LONGEST_SERVICE).is_some() {
+        return Err(StoreError::Invalid(format!(
+            "the name of a service has at most {LONGEST_SERVICE} characters"
+        )));
+    }
+    Ok(())
+}
+
 /// A document as JSON text, its strings without NUL.
 fn document<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
     let json = serde_json::to_string(value)
@@ -334,12 +293,12 @@ fn document<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreErro
 
 /// Fails with [`StoreError::NotFound`] where the incident may not be seen from the scope.
 async fn must_see(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     scope: &Scope,
     id: IncidentId,
 ) -> Result<(), StoreError> {
-    let found: Option<i64> = sqlx::query_scalar(concat!(
-        "SELECT 1 FROM incident WHERE ",
+    let found: Option<i64> = query_scalar(concat!(
+        "SELECT number FROM incident WHERE ",
         visible!(),
         " AND number = $3"
     ))
@@ -370,10 +329,5 @@ mod tests {
             let back: String = serde_json::from_str(&json).expect("still JSON");
             assert_eq!(back, text.replace('\0', ""), "{text:?} as {json}");
         }
-    }
-
-    #[test]
-    fn the_application_id_is_what_the_pragma_sets() {
-        assert_eq!(APPLICATION_ID, 1_347_568_963);
     }
 }

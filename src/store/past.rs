@@ -2,15 +2,16 @@
 
 use super::attempts::insert_attempt;
 use super::incidents::{LAST_NUMBER, next_number};
-use super::services::{insert_service, registry};
+use super::services::{insert_alias, insert_service, registry};
 use super::{
     Scope, Store, StoreError, document, incident_id, millis, optional_millis, optional_storable,
-    storable, visible, words,
+    refuse_long, storable, visible, words,
 };
+use crate::database::past::{self, past_columns};
+use crate::database::{Connection, Row, query, query_as, query_scalar};
 use crate::incident::{IncidentId, PastIncident, Registry, Service, Status};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
-use sqlx::SqliteConnection;
 use std::collections::HashMap;
 
 /// The highest id that an import may keep: the guild's counter moves behind it, and has to have
@@ -66,15 +67,17 @@ impl Store {
         at: Timestamp,
         all_or_nothing: bool,
     ) -> Result<Vec<PutOutcome>, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(guild).await?;
         let mut services = Names {
             registry: registry(&mut tx, guild).await?,
             canonical: HashMap::new(),
         };
+        let mut words = words::Batch::default();
         let mut outcomes = Vec::with_capacity(entries.len());
         for entry in entries {
-            outcomes.push(put(&mut tx, guild, entry, &mut services, at).await?);
+            outcomes.push(put(&mut tx, guild, entry, &mut services, &mut words, at).await?);
         }
+        words.write(&mut tx).await?;
         let refused = outcomes
             .iter()
             .any(|outcome| matches!(outcome, PutOutcome::Refused(_)));
@@ -82,6 +85,38 @@ impl Store {
             tx.commit().await?;
         }
         Ok(outcomes)
+    }
+
+    /// Registers services as an import names them: what is registered under a name is replaced, and
+    /// aliases that mean another service already are left out. Gives how many were registered.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database: nothing is stored then.
+    pub async fn put_services(&self, guild: &str, services: &[Service]) -> Result<u64, StoreError> {
+        let mut tx = self.write(guild).await?;
+        let mut stored = 0;
+        for service in services {
+            let known = registry(&mut tx, guild).await?;
+            let means = |name: &str| {
+                let mut all = known.services.iter();
+                all.find(|other| {
+                    other.name == name || other.aliases.iter().any(|alias| alias == name)
+                })
+                .map(|other| other.name.as_str())
+            };
+            let free = |name: &str| means(name).is_none_or(|owner| owner == service.name);
+            if !free(&service.name) {
+                continue;
+            }
+            insert_service(&mut tx, guild, service).await?;
+            for alias in service.aliases.iter().filter(|alias| free(alias)) {
+                insert_alias(&mut tx, guild, &service.name, alias).await?;
+            }
+            stored += 1;
+        }
+        tx.commit().await?;
+        Ok(stored)
     }
 
     /// Records that may be seen from the scope, by number, after the given one.
@@ -95,8 +130,11 @@ impl Store {
         after: Option<IncidentId>,
         limit: u32,
     ) -> Result<Vec<StoredRecord>, StoreError> {
-        let rows = sqlx::query_as(concat!(
-            "SELECT record, status, private, channel FROM past_incident WHERE ",
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(concat!(
+            "SELECT ",
+            past_columns!(),
+            ", status, private, channel FROM incident WHERE ",
             visible!(),
             " AND number > $3 ORDER BY number LIMIT $4"
         ))
@@ -104,9 +142,9 @@ impl Store {
         .bind(&scope.channel)
         .bind(after.map_or(0, |id| i64::from(id.number())))
         .bind(i64::from(limit))
-        .fetch_all(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        read(rows)
+        read(&mut connection, &scope.guild, rows).await
     }
 
     /// Every record of a guild, private ones too: for its operator alone, who holds the file
@@ -121,25 +159,36 @@ impl Store {
         after: Option<IncidentId>,
         limit: u32,
     ) -> Result<Vec<StoredRecord>, StoreError> {
-        let rows = sqlx::query_as(
-            "SELECT record, status, private, channel FROM past_incident \
+        let mut connection = self.reader.acquire().await?;
+        let rows = query(concat!(
+            "SELECT ",
+            past_columns!(),
+            ", status, private, channel FROM incident \
              WHERE guild = $1 AND number > $2 ORDER BY number LIMIT $3",
-        )
+        ))
         .bind(guild)
         .bind(after.map_or(0, |id| i64::from(id.number())))
         .bind(i64::from(limit))
-        .fetch_all(&self.reader)
+        .fetch_all(&mut connection)
         .await?;
-        read(rows)
+        read(&mut connection, guild, rows).await
     }
 }
 
-fn read(rows: Vec<(String, String, i64, String)>) -> Result<Vec<StoredRecord>, StoreError> {
-    rows.into_iter()
-        .map(|(record, status, private, channel)| {
+async fn read(
+    connection: &mut Connection,
+    guild: &str,
+    rows: Vec<Row>,
+) -> Result<Vec<StoredRecord>, StoreError> {
+    let records = past::read(connection, guild, rows).await?;
+    records
+        .into_iter()
+        .map(|(past, row)| {
+            let status: String = row.try_get("status")?;
+            let private: i64 = row.try_get("private")?;
             Ok(StoredRecord {
-                past: serde_json::from_str(&record)?,
-                private_to: (private != 0).then_some(channel),
+                past,
+                private_to: (private != 0).then(|| row.try_get("channel")).transpose()?,
                 open: Status::parse(&status).is_some_and(Status::is_open),
             })
         })
@@ -169,10 +218,11 @@ impl Names {
 }
 
 async fn put(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     entry: &Entry,
     services: &mut Names,
+    words: &mut words::Batch,
     at: Timestamp,
 ) -> Result<PutOutcome, StoreError> {
     let mut past = entry.past.clone();
@@ -189,6 +239,11 @@ async fn put(
             "its id is above {LAST_IMPORTED}"
         )));
     }
+    if let Some(name) = &past.service
+        && let Err(error) = refuse_long(name.trim())
+    {
+        return Ok(PutOutcome::Refused(error.to_string()));
+    }
     if let Some(name) = past.service.take().filter(|name| !name.trim().is_empty()) {
         let canonical = services.canonical(&name);
         // A private record's service is not shown to everybody by being registered.
@@ -199,21 +254,28 @@ async fn put(
         }
         past.service = Some(canonical);
     }
+    if let Some(id) = entry.id
+        && was_forgotten(connection, guild, id).await?
+    {
+        return Ok(PutOutcome::Refused(format!(
+            "{id} was forgotten here, and its number is not given again: leave the id out to remember it anew"
+        )));
+    }
     let opening = match entry.id {
         Some(id) => format!("import/{}", id.number()),
         None => format!("import/sha256/{}", fingerprint(entry)?),
     };
     let stands: Option<(i64, String, i64)> = match entry.id {
-        Some(id) => sqlx::query_as(
-            "SELECT number, status, id FROM incident WHERE guild = $1 AND number = $2",
-        )
-        .bind(guild)
-        .bind(i64::from(id.number())),
-        None => sqlx::query_as(
-            "SELECT number, status, id FROM incident WHERE guild = $1 AND opening = $2",
-        )
-        .bind(guild)
-        .bind(&opening),
+        Some(id) => {
+            query_as("SELECT number, status, id FROM incident WHERE guild = $1 AND number = $2")
+                .bind(guild)
+                .bind(i64::from(id.number()))
+        }
+        None => {
+            query_as("SELECT number, status, id FROM incident WHERE guild = $1 AND opening = $2")
+                .bind(guild)
+                .bind(&opening)
+        }
     }
     .fetch_optional(&mut *connection)
     .await?;
@@ -227,9 +289,10 @@ async fn put(
         None => match entry.id {
             Some(id) => {
                 let number = i64::from(id.number());
-                sqlx::query(
+                query(
                     "INSERT INTO counter (guild, last) VALUES ($1, $2) \
-                     ON CONFLICT (guild) DO UPDATE SET last = max(counter.last, excluded.last)",
+                     ON CONFLICT (guild) DO UPDATE SET last = excluded.last \
+                     WHERE counter.last < excluded.last",
                 )
                 .bind(guild)
                 .bind(number)
@@ -249,7 +312,7 @@ async fn put(
     }
     let row = write_record(connection, guild, &opening, &past, entry, at).await?;
     if replaced {
-        sqlx::query("DELETE FROM attempt WHERE guild = $1 AND number = $2")
+        query("DELETE FROM attempt WHERE guild = $1 AND number = $2")
             .bind(guild)
             .bind(number)
             .execute(&mut *connection)
@@ -260,7 +323,11 @@ async fn put(
         let key = format!("import/{seq}");
         insert_attempt(connection, guild, past.id, seq, &key, attempt).await?;
     }
-    words::index_record(connection, guild, row, &past).await?;
+    if connection.is_postgres() {
+        words.add(guild, row, &past);
+    } else {
+        words::index_record(connection, guild, row, &past).await?;
+    }
     Ok(if replaced {
         PutOutcome::Replaced(past.id)
     } else {
@@ -268,10 +335,24 @@ async fn put(
     })
 }
 
+async fn was_forgotten(
+    connection: &mut Connection,
+    guild: &str,
+    id: IncidentId,
+) -> Result<bool, StoreError> {
+    let found: Option<i64> =
+        query_scalar("SELECT number FROM forgotten WHERE guild = $1 AND number = $2")
+            .bind(guild)
+            .bind(i64::from(id.number()))
+            .fetch_optional(connection)
+            .await?;
+    Ok(found.is_some())
+}
+
 /// Writes the record's columns and gives its row. A private row stays private: an import does not
 /// share what a person did not.
 async fn write_record(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     guild: &str,
     opening: &str,
     past: &PastIncident,
@@ -279,7 +360,7 @@ async fn write_record(
     at: Timestamp,
 ) -> Result<i64, StoreError> {
     let link = |id: Option<IncidentId>| id.map(|id| i64::from(id.number()));
-    Ok(sqlx::query_scalar(
+    Ok(query_scalar(
         "INSERT INTO incident (guild, number, opening, channel, private, status, title, service, \
          environment, locale, reporter, symptoms, error_signatures, root_cause, cause_confirmed, \
          ruled_out, prevention, source, duplicate_of, parent, started_at, resolved_at, updated_at) \

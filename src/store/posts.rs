@@ -2,6 +2,7 @@
 //! run twice makes again, so that it posts once.
 
 use super::{Incident, Scope, Store, StoreError, must_see};
+use crate::database::{query, query_as};
 use crate::incident::IncidentId;
 use std::fmt;
 
@@ -96,7 +97,7 @@ impl Store {
     ///
     /// Those of the database: send nothing then.
     pub async fn intend_post(&self, key: &PostKey, channel: &str) -> Result<Intended, StoreError> {
-        let (already, attempt): (Option<String>, i64) = sqlx::query_as(
+        let (already, attempt): (Option<String>, i64) = query_as(
             "INSERT INTO post (key, guild, number, analysis, slot, channel, message, attempt) \
              VALUES ($1, $2, $3, $4, $5, $6, NULL, 1) \
              ON CONFLICT (key) DO UPDATE SET \
@@ -124,7 +125,7 @@ impl Store {
     ///
     /// [`StoreError::NotFound`] where it was never intended.
     pub async fn posted(&self, key: &PostKey, message: &str) -> Result<(), StoreError> {
-        let changed = sqlx::query("UPDATE post SET message = $2 WHERE key = $1")
+        let changed = query("UPDATE post SET message = $2 WHERE key = $1")
             .bind(key.to_string())
             .bind(message)
             .execute(&self.writer)
@@ -141,7 +142,7 @@ impl Store {
     ///
     /// Those of the database.
     pub async fn post_gone(&self, key: &PostKey) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM post WHERE key = $1")
+        query("DELETE FROM post WHERE key = $1")
             .bind(key.to_string())
             .execute(&self.writer)
             .await?;
@@ -156,13 +157,13 @@ impl Store {
     pub async fn posts_of(&self, scope: &Scope, id: IncidentId) -> Result<Vec<Post>, StoreError> {
         let mut connection = self.reader.acquire().await?;
         must_see(&mut connection, scope, id).await?;
-        let rows: Vec<(i64, String, String, Option<String>)> = sqlx::query_as(
+        let rows: Vec<(i64, String, String, Option<String>)> = query_as(
             "SELECT analysis, slot, channel, message FROM post WHERE guild = $1 AND number = $2 \
              ORDER BY analysis, key",
         )
         .bind(&scope.guild)
         .bind(i64::from(id.number()))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         Ok(rows
             .into_iter()

@@ -1,6 +1,7 @@
 //! Events that were taken up already: Discord delivers some twice, and replays others.
 
 use super::{Store, StoreError, millis};
+use crate::database::query;
 use jiff::Timestamp;
 
 impl Store {
@@ -10,12 +11,11 @@ impl Store {
     ///
     /// Those of the database; the event then counts as not met.
     pub async fn first_time(&self, event: &str, now: Timestamp) -> Result<bool, StoreError> {
-        let added =
-            sqlx::query("INSERT INTO seen (event, at) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-                .bind(event)
-                .bind(millis(now))
-                .execute(&self.writer)
-                .await?;
+        let added = query("INSERT INTO seen (event, at) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+            .bind(event)
+            .bind(millis(now))
+            .execute(&self.writer)
+            .await?;
         Ok(added.rows_affected() == 1)
     }
 
@@ -26,7 +26,7 @@ impl Store {
     /// Those of the database.
     pub async fn prune_seen(&self, now: Timestamp) -> Result<u64, StoreError> {
         const TWO_DAYS_MILLIS: i64 = 2 * 24 * 60 * 60 * 1000;
-        let pruned = sqlx::query("DELETE FROM seen WHERE at < $1 AND event <> 'probe'")
+        let pruned = query("DELETE FROM seen WHERE at < $1 AND event <> 'probe'")
             .bind(millis(now) - TWO_DAYS_MILLIS)
             .execute(&self.writer)
             .await?;

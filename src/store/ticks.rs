@@ -1,6 +1,7 @@
 //! The checklist: who ticked which step of which analysis, and when.
 
 use super::{Scope, Store, StoreError, millis, must_see, storable, timestamp};
+use crate::database::{query, query_as};
 use crate::incident::IncidentId;
 use jiff::Timestamp;
 
@@ -36,9 +37,9 @@ impl Store {
         by: &str,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut tx = self.write().await?;
+        let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
-        let stands: Option<(i64, i64)> = sqlx::query_as(
+        let stands: Option<(i64, i64)> = query_as(
             "SELECT seq, ticked FROM tick WHERE guild = $1 AND number = $2 AND analysis = $3 \
              AND step = $4 ORDER BY seq DESC LIMIT 1",
         )
@@ -52,7 +53,7 @@ impl Store {
         if stood == ticked {
             return Ok(false);
         }
-        sqlx::query(
+        query(
             "INSERT INTO tick (guild, number, analysis, step, seq, ticked, by_whom, at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
@@ -112,14 +113,14 @@ impl Store {
     ) -> Result<Vec<Tick>, StoreError> {
         let mut connection = self.reader.acquire().await?;
         must_see(&mut connection, scope, id).await?;
-        let rows: Vec<(i64, i64, String, i64)> = sqlx::query_as(
+        let rows: Vec<(i64, i64, String, i64)> = query_as(
             "SELECT step, ticked, by_whom, at FROM tick \
              WHERE guild = $1 AND number = $2 AND analysis = $3 ORDER BY step, seq",
         )
         .bind(&scope.guild)
         .bind(i64::from(id.number()))
         .bind(i64::from(analysis))
-        .fetch_all(&mut *connection)
+        .fetch_all(&mut connection)
         .await?;
         rows.into_iter()
             .map(|(step, ticked, by, at)| {

@@ -13,6 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["present"],
     &["config"],
     &["telemetry"],
+    &["database"],
     &["memory", "llm", "discord", "store"],
     &["jobs"],
     &["app"],
