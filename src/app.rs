@@ -11,14 +11,17 @@ use crate::discord::{
 };
 use crate::jobs::duty::{Acknowledgements, Duty, Turns};
 use crate::jobs::limits::Limiter;
+use crate::jobs::mirror::{self, Pace};
 use crate::jobs::queue::{
     Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker,
 };
+use crate::jobs::recollect::Second;
 use crate::jobs::respond::{Models, Recollection, Responder, redaction_key};
-use crate::jobs::work::Work;
+use crate::jobs::work::{Retain, Work};
 use crate::jobs::{self, intake};
 use crate::llm::LlmError;
 use crate::memory;
+use crate::memory::hindsight::{HindsightError, Times};
 use crate::present::{self, say::Trouble};
 use crate::store::{Store, StoreError};
 use std::sync::{Arc, OnceLock};
@@ -43,6 +46,21 @@ pub enum StartError {
     /// The model's address.
     #[error("the model's endpoint can't be used")]
     Model(#[source] LlmError),
+    /// The memory server's address or key.
+    #[error(transparent)]
+    Hindsight(#[from] HindsightError),
+}
+
+/// Why a running bot stops by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum GaveUp {
+    /// Discord does not let it go on.
+    #[error(transparent)]
+    Gateway(#[from] GatewayError),
+    /// Another process is on duty on the shared database, or the database is gone: a new start
+    /// stands by until this one's turn comes again.
+    #[error("another process has taken over, or the database is gone")]
+    Relieved,
 }
 
 /// What tests and the playground set otherwise.
@@ -56,6 +74,10 @@ pub struct Tuning {
     pub job_pause: Duration,
     /// How long a commit is tried again where the database is busy or full.
     pub commit_patience: Duration,
+    /// How long Hindsight may take.
+    pub hindsight: Times,
+    /// How often it is looked whether Hindsight has to be told something.
+    pub mirror: Pace,
 }
 
 impl Default for Tuning {
@@ -65,6 +87,8 @@ impl Default for Tuning {
             provisional_after: Duration::from_secs(10),
             job_pause: Duration::from_secs(2),
             commit_patience: QueueOptions::default().commit_patience,
+            hindsight: Times::default(),
+            mirror: Pace::default(),
         }
     }
 }
@@ -76,10 +100,13 @@ pub struct App {
     state: Arc<GatewayState>,
     stop: watch::Sender<bool>,
     gateway: JoinHandle<Result<(), GatewayError>>,
+    /// What tells Hindsight, where there is one.
+    mirror: Option<JoinHandle<()>>,
 }
 
 impl App {
-    /// Starts the bot; gives it back once events are taken (the gateway connects meanwhile).
+    /// Starts the bot; gives it back once events are taken (the gateway connects meanwhile). Where
+    /// another process is on duty on the same PostgreSQL database it stands by until that is gone.
     ///
     /// # Errors
     ///
@@ -110,10 +137,17 @@ impl App {
         rest: Rest,
     ) -> Result<Self, StartError> {
         let discord = config.discord.as_ref().ok_or(StartError::NoToken)?;
+        let hindsight = mirror::configured(config.hindsight.as_ref(), tuning.hindsight)?;
         let store = Store::open(&config.database_url).await?;
+        let reflects = config
+            .hindsight
+            .as_ref()
+            .is_some_and(|config| config.reflect);
+        let second = hindsight.map(|hindsight| Second::new(store.clone(), hindsight, reflects));
         let duty = Duty {
             responder: Responder {
                 memory: Recollection::On(memory::Sqlite::new(store.read_pool().clone())),
+                second: second.clone(),
                 models: Models::configured(config).map_err(StartError::Model)?,
                 redaction: redaction_key(config),
             },
@@ -124,6 +158,7 @@ impl App {
             acknowledgements: Arc::new(Acknowledgements::default()),
             turns: Arc::new(Turns::default()),
             provisional_after: tuning.provisional_after,
+            retention_days: config.retention_days,
         };
         let queue = Queue::start(
             &store,
@@ -135,7 +170,11 @@ impl App {
         // Set once, before the first event comes in.
         let _first = duty.queue.set(queue.clone());
         let (stop, stopped) = watch::channel(false);
-        tokio::spawn(keep_house(store, stopped.clone()));
+        tokio::spawn(keep_house(duty.clone(), stopped.clone()));
+        let mirror = second.map(|second| {
+            let mirror = second.mirror().clone();
+            tokio::spawn(mirror.run(tuning.mirror, stopped.clone()))
+        });
         let state = Arc::new(GatewayState::default());
         let gateway = tokio::spawn(run_gateway(
             gateway_config(config, discord, tuning, rest),
@@ -149,18 +188,25 @@ impl App {
             state,
             stop,
             gateway,
+            mirror,
         })
     }
 
-    /// Waits until the gateway gives up for good.
+    /// Waits until the gateway gives up for good, or this process is no longer the one on duty.
     ///
     /// # Errors
     ///
     /// Why.
-    pub async fn gave_up(&mut self) -> Result<(), GatewayError> {
-        match (&mut self.gateway).await {
-            Ok(result) => result,
-            Err(_) => Ok(()),
+    pub async fn gave_up(&mut self) -> Result<(), GaveUp> {
+        tokio::select! {
+            ended = &mut self.gateway => match ended {
+                Ok(result) => Ok(result?),
+                Err(_) => Ok(()),
+            },
+            () = self.queue.lost() => {
+                self.stop.send_replace(true);
+                Err(GaveUp::Relieved)
+            }
         }
     }
 
@@ -171,6 +217,11 @@ impl App {
             tracing::warn!("the gateway did not say goodbye in time");
         }
         self.queue.shutdown(patience).await;
+        if let Some(mirror) = self.mirror
+            && tokio::time::timeout(patience, mirror).await.is_err()
+        {
+            tracing::warn!("Hindsight is told the rest at the next start");
+        }
         self.duty.store.close().await;
     }
 
@@ -208,18 +259,34 @@ fn gateway_config(
     }
 }
 
-/// Every hour: events that were seen long ago are forgotten.
-async fn keep_house(store: Store, mut stopped: watch::Receiver<bool>) {
+/// Every hour: events that were seen long ago are forgotten, and the day's look for old incidents is
+/// committed, where old ones are to be forgotten.
+async fn keep_house(duty: Duty, mut stopped: watch::Receiver<bool>) {
     let mut hourly = tokio::time::interval(Duration::from_secs(60 * 60));
     loop {
         tokio::select! {
             _ = hourly.tick() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
-        if let Err(error) = store.prune_seen(jiff::Timestamp::now()).await {
+        let now = jiff::Timestamp::now();
+        if let Err(error) = duty.store.prune_seen(now).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "old events can't be forgotten"
+            );
+        }
+        if duty.retention_days.is_none() {
+            continue;
+        }
+        // The day is the key: once a day, however often and by whom it is committed.
+        let look = Work::Retain(Retain {
+            day: now.strftime("%Y-%m-%d").to_string(),
+            part: 0,
+        });
+        if let Err(error) = duty.commit(&look).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the look for old incidents can't be stored"
             );
         }
     }
@@ -250,6 +317,8 @@ fn options(duty: &Duty, tuning: Tuning) -> QueueOptions {
         time_limits: ["analyze", "reanalyze", "follow_up"]
             .into_iter()
             .map(|kind| (kind.to_owned(), longest))
+            // A channel's history comes a page at a time, as fast as Discord lets it.
+            .chain([("import".to_owned(), Duration::from_secs(10 * 60))])
             .collect(),
         pause: tuning.job_pause,
         commit_patience: tuning.commit_patience,
@@ -279,6 +348,18 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::ShowUpdate(work) => jobs::clicks::show_update(duty, work).await,
             Work::Resolve(work) => jobs::talk::resolve(duty, work).await,
             Work::AskOutcome(work) => jobs::clicks::ask_outcome(duty, work).await,
+            Work::AskStillFixed(watch) => jobs::outcomes::ask_still_fixed(duty, watch).await,
+            Work::CountQuietDays(watch) => jobs::outcomes::count_quiet_days(duty, watch).await,
+            Work::StillFixed(work) => jobs::outcomes::still_fixed(duty, &job, work).await,
+            Work::Reopen(work) => jobs::outcomes::reopen(duty, work).await,
+            Work::Sameness(work) => jobs::outcomes::sameness(duty, &job, work).await,
+            Work::Import(work) => jobs::imports::read(duty, *work).await,
+            Work::ImportAnswer(work) => jobs::imports::answer(duty, work).await,
+            Work::ChooseService(work) => jobs::registry::choose(duty, work).await,
+            Work::Reindex(work) => jobs::registry::reindex(duty, work).await,
+            Work::Forget(work) => jobs::keeping::forget(duty, work).await,
+            Work::Forgotten(work) => jobs::keeping::after_forgetting(duty, work).await,
+            Work::Retain(work) => jobs::keeping::retain(duty, work).await,
         }
     };
     tracing::Instrument::instrument(done, span).await
@@ -304,10 +385,18 @@ fn undertaker(duty: &Duty) -> Undertaker {
             if let Some(reply) = work.reply() {
                 let locale = match &work {
                     Work::Analyze(work) => work.who.locale,
-                    Work::Click(work) | Work::ShowUpdate(work) => work.locale,
+                    Work::Click(work)
+                    | Work::ShowUpdate(work)
+                    | Work::ImportAnswer(work)
+                    | Work::StillFixed(work)
+                    | Work::Reopen(work)
+                    | Work::Sameness(work) => work.locale,
+                    Work::Import(work) => work.who.locale,
                     Work::Tick(work) => work.click.locale,
                     Work::Resolve(work) => work.locale,
                     Work::FollowUp(work) => work.locale,
+                    Work::ChooseService(work) => work.click.locale,
+                    Work::Forget(work) => work.locale,
                     _ => crate::incident::Locale::En,
                 };
                 duty.tell(
@@ -335,6 +424,7 @@ pub async fn check(config: &Config, line: &mut (impl FnMut(bool, String) + Send)
                 Ok(()) => say(true, "database: opened and writable".into()),
                 Err(error) => say(false, format!("database: {error}")),
             }
+            check_hindsight(config, &store, &mut say).await;
             store.close().await;
         }
         Err(error) => say(false, format!("database: {error}")),
@@ -365,6 +455,46 @@ pub async fn check(config: &Config, line: &mut (impl FnMut(bool, String) + Send)
         Err(error) => say(false, format!("model: {error}")),
     }
     all
+}
+
+/// Whether the memory server answers, and how far it follows the database.
+async fn check_hindsight(
+    config: &Config,
+    store: &Store,
+    say: &mut (impl FnMut(bool, String) + Send),
+) {
+    let hindsight = match mirror::configured(config.hindsight.as_ref(), Times::default()) {
+        Ok(None) => return,
+        Ok(Some(hindsight)) => hindsight,
+        Err(error) => {
+            say(false, format!("hindsight: {error}"));
+            return;
+        }
+    };
+    match hindsight.probe().await {
+        Ok(found) => say(true, format!("hindsight: {found}")),
+        Err(error) => say(false, format!("hindsight: {error}")),
+    }
+    match store.hindsight_counts(&hindsight.name()).await {
+        Ok(counts) => {
+            let mut parts = vec![
+                format!("{} incidents kept", counts.kept),
+                format!("{} waiting", counts.waiting),
+            ];
+            for (count, what) in [
+                (counts.empty, "of which it kept nothing"),
+                (counts.refused, "that it does not take"),
+                (counts.to_forget, "to be forgotten there"),
+            ] {
+                if count > 0 {
+                    parts.push(format!("{count} {what}"));
+                }
+            }
+            let fine = counts.empty + counts.refused == 0;
+            say(fine, format!("hindsight memory: {}", parts.join(", ")));
+        }
+        Err(error) => say(false, format!("hindsight memory: {error}")),
+    }
 }
 
 async fn check_discord(

@@ -25,8 +25,12 @@ pub struct Config {
     pub guild: Option<u64>,
     /// The model; `None`: the rule-based engine answers.
     pub model: Option<ModelConfig>,
+    /// A memory server beside the database; `None`: the database alone is searched.
+    pub hindsight: Option<HindsightConfig>,
     /// Limits and budgets.
     pub limits: Limits,
+    /// Incidents that ended so many days ago are forgotten; `None`: never.
+    pub retention_days: Option<u32>,
     /// How logs are written.
     pub log: LogConfig,
 }
@@ -57,6 +61,17 @@ pub struct ModelConfig {
     pub capable_model: Option<String>,
     /// Longest time of one call.
     pub timeout: Duration,
+}
+
+/// How to reach Hindsight.
+#[derive(Clone, Debug)]
+pub struct HindsightConfig {
+    /// Its address, without `/v1`.
+    pub url: String,
+    /// The key, where it wants one.
+    pub api_key: Option<SecretString>,
+    /// Whether its own model is asked what it makes of the past.
+    pub reflect: bool,
 }
 
 /// Limits a person and a guild have; over them recall and rules still answer.
@@ -166,6 +181,7 @@ impl Config {
         };
         let token = secret("DISCORD_TOKEN");
         let api_key = secret("LLM_API_KEY").or_else(|| secret("GROQ_API_KEY"));
+        let hindsight_key = secret("HINDSIGHT_API_KEY");
 
         let mut number = |name: &str, default: u64, least: u64, most: u64| -> u64 {
             match set(name).map(|value| value.parse::<u64>()) {
@@ -180,6 +196,8 @@ impl Config {
             }
         };
         let timeout = number("LLM_TIMEOUT_SECONDS", 60, 1, 600);
+        // A hundred years; 0 is how it is said that nothing is forgotten by age.
+        let retention = number("MEMORY_RETENTION_DAYS", 0, 0, 36_500);
         let defaults = Limits::default();
         let mut limit = |name: &str, default: u32| {
             u32::try_from(number(name, u64::from(default), 1, 100_000)).unwrap_or(default)
@@ -228,6 +246,7 @@ impl Config {
         };
         let api_url = url("DISCORD_API_URL");
         let base_url = url("LLM_BASE_URL");
+        let hindsight_url = url("HINDSIGHT_URL");
         let mut switch = |name: &str, default: bool| match set(name)
             .map(|value| value.to_ascii_lowercase())
             .as_deref()
@@ -241,6 +260,7 @@ impl Config {
             }
         };
         let message_content = switch("DISCORD_MESSAGE_CONTENT", true);
+        let reflect = switch("HINDSIGHT_REFLECT", true);
         let json = match set("LOG_FORMAT").as_deref() {
             None | Some("text") => false,
             Some("json") => true,
@@ -266,6 +286,15 @@ impl Config {
             capable_model: set("LLM_CAPABLE_MODEL"),
             timeout: Duration::from_secs(timeout),
         });
+        if hindsight_url
+            .as_deref()
+            .and_then(|url| reqwest::Url::parse(url).ok())
+            .is_some_and(|url| !url.username().is_empty() || url.password().is_some())
+        {
+            faults.push(Fault(
+                "HINDSIGHT_URL holds a user or a password: set HINDSIGHT_API_KEY instead.".into(),
+            ));
+        }
         if let Some(token) = &token
             && token.expose_secret().chars().any(char::is_whitespace)
         {
@@ -285,7 +314,13 @@ impl Config {
             }),
             guild,
             model,
+            hindsight: hindsight_url.map(|url| HindsightConfig {
+                url,
+                api_key: hindsight_key,
+                reflect,
+            }),
             limits,
+            retention_days: u32::try_from(retention).ok().filter(|days| *days > 0),
             log: LogConfig {
                 json,
                 filter: set("RUST_LOG")
@@ -332,10 +367,25 @@ mod tests {
             ("DATABASE_URL", "mysql://x"),
             ("LOG_FORMAT", "xml"),
             ("DISCORD_MESSAGE_CONTENT", "perhaps"),
+            ("MEMORY_RETENTION_DAYS", "-1"),
         ])
-        .expect_err("seven faults");
-        assert_eq!(faults.0.len(), 7, "{faults}");
+        .expect_err("eight faults");
+        assert_eq!(faults.0.len(), 8, "{faults}");
         assert!(!faults.to_string().contains("s3cr3t"));
+    }
+
+    #[test]
+    fn nothing_is_forgotten_by_age_unless_somebody_says_so() {
+        for (value, days) in [("", None), ("0", None), ("365", Some(365))] {
+            let config = read(&[("MEMORY_RETENTION_DAYS", value)]).expect("fine");
+            assert_eq!(config.retention_days, days, "{value:?}");
+        }
+        for value in ["a year", "1.5", "36501", "-1"] {
+            assert!(
+                read(&[("MEMORY_RETENTION_DAYS", value)]).is_err(),
+                "{value}"
+            );
+        }
     }
 
     #[test]
@@ -364,6 +414,30 @@ mod tests {
         .expect("a model");
         assert_eq!(by_url.base_url, "http://127.0.0.1:1/v1");
         assert!(by_url.api_key.is_none());
+    }
+
+    #[test]
+    fn a_memory_server_is_an_address_and_perhaps_a_key() {
+        assert!(
+            read(&[("HINDSIGHT_API_KEY", "k")])
+                .expect("fine")
+                .hindsight
+                .is_none()
+        );
+        let server = read(&[
+            ("HINDSIGHT_URL", "http://127.0.0.1:8888/"),
+            ("HINDSIGHT_API_KEY", "s3cr3t"),
+            ("HINDSIGHT_REFLECT", "off"),
+        ])
+        .expect("fine")
+        .hindsight
+        .expect("a server");
+        assert_eq!(server.url, "http://127.0.0.1:8888");
+        assert!(!server.reflect && !format!("{server:?}").contains("s3cr3t"));
+        for address in ["localhost:8888", "http://user:s3cr3t@127.0.0.1:8888"] {
+            let faults = read(&[("HINDSIGHT_URL", address)]).expect_err("no such address");
+            assert!(!faults.to_string().contains("s3cr3t"), "{faults}");
+        }
     }
 
     #[test]

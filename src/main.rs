@@ -1,8 +1,8 @@
 //! The program: configuration, telemetry, then the command.
 
 use clap::{Parser, Subcommand};
-use precedent::app::{self, App};
-use precedent::cli::{self, Analyze};
+use precedent::app::{self, App, GaveUp, StartError};
+use precedent::cli::{self, Analyze, Import};
 use precedent::config::Config;
 use precedent::incident::{Locale, Severity};
 use precedent::telemetry;
@@ -50,6 +50,15 @@ enum Command {
     },
     /// Say whether configuration, database, commands, token, intents and model are in order
     Check,
+    /// Replay your own incidents, each with only what was known before it; nothing is written
+    Backtest {
+        /// The guild whose incidents are replayed [default: DISCORD_GUILD_ID, else local]
+        #[arg(long, value_name = "ID")]
+        guild: Option<String>,
+        /// Print one JSON object: the sums, and every incident
+        #[arg(long)]
+        json: bool,
+    },
     /// What the team remembers
     Memory {
         #[command(subcommand)]
@@ -59,16 +68,20 @@ enum Command {
 
 #[derive(Subcommand)]
 enum MemoryCommand {
-    /// Import incidents, one JSON object a line; ids are kept, the same id again replaces
+    /// Import incidents: JSONL (one object a line, ids kept), or postmortems in Markdown
     Import {
-        /// The JSONL file
-        file: String,
+        /// A JSONL file, a Markdown file, or a folder of Markdown files
+        #[arg(value_name = "DIR|FILE.jsonl|FILE.md")]
+        path: String,
         /// The guild to import to [default: DISCORD_GUILD_ID, else local]
         #[arg(long, value_name = "ID")]
         guild: Option<String>,
-        /// Import nothing if a line is bad
+        /// Import nothing if a line is bad (JSONL)
         #[arg(long)]
         strict: bool,
+        /// Tell what would be imported and what can't be read, and store nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Export all past incidents, private ones too, one JSON object a line
     Export {
@@ -167,11 +180,23 @@ async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
         Some(Command::Memory {
             command:
                 MemoryCommand::Import {
-                    file,
+                    path,
                     guild,
                     strict,
+                    dry_run,
                 },
-        }) => cli::import(config, &file, &guild_or_default(guild), strict, &mut log).await,
+        }) => {
+            let ask = Import {
+                path,
+                guild: guild_or_default(guild),
+                strict,
+                dry_run,
+            };
+            cli::import(config, &ask, &mut out, &mut log).await
+        }
+        Some(Command::Backtest { guild, json }) => {
+            cli::backtest(config, &guild_or_default(guild), json, &mut out, &mut log).await
+        }
         Some(Command::Memory {
             command: MemoryCommand::Export { file, guild },
         }) => cli::export(config, &file, &guild_or_default(guild), &mut out, &mut log).await,
@@ -180,24 +205,54 @@ async fn run(config: &Config, arguments: Arguments) -> anyhow::Result<()> {
 
 /// Runs the bot until it is told to stop (Ctrl-C, SIGTERM) or gives up.
 async fn serve(config: &Config) -> anyhow::Result<()> {
-    let mut app = App::start(config).await?;
-    tracing::info!(model = config.model.is_some(), "Precedent runs");
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-    let gave_up = tokio::select! {
-        gave_up = app.gave_up() => Some(gave_up),
-        interrupted = tokio::signal::ctrl_c() => {
-            interrupted?;
-            None
+    let mut told = async || {
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
         }
-        _ = terminate.recv() => None,
     };
-    match gave_up {
-        Some(Err(error)) => Err(error.into()),
-        Some(Ok(())) => anyhow::bail!("The gateway ended without a reason."),
-        None => {
-            tracing::info!("stopping");
-            app.stop(SHUTDOWN_PATIENCE).await;
-            Ok(())
+    let mut relieved = false;
+    loop {
+        let started = tokio::select! {
+            started = start(config, relieved) => started?,
+            told = told() => return Ok(told?),
+        };
+        let mut app = started;
+        tracing::info!(model = config.model.is_some(), "Precedent runs");
+        let gave_up = tokio::select! {
+            gave_up = app.gave_up() => Some(gave_up),
+            told = told() => {
+                told?;
+                None
+            }
+        };
+        match gave_up {
+            None => {
+                tracing::info!("stopping");
+                app.stop(SHUTDOWN_PATIENCE).await;
+                return Ok(());
+            }
+            Some(Err(GaveUp::Relieved)) => {
+                tracing::warn!("no longer on duty; standing by");
+                app.stop(std::time::Duration::from_secs(1)).await;
+                relieved = true;
+            }
+            Some(Err(error)) => return Err(error.into()),
+            Some(Ok(())) => anyhow::bail!("The gateway ended without a reason."),
+        }
+    }
+}
+
+/// Starts the bot. One that was on duty before waits for a database that is gone.
+async fn start(config: &Config, again: bool) -> anyhow::Result<App> {
+    loop {
+        match App::start(config).await {
+            Err(StartError::Store(error)) if again && error.is_transient() => {
+                tracing::warn!(%error, "still waiting for the database");
+                tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+            }
+            started => return Ok(started?),
         }
     }
 }

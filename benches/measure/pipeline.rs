@@ -115,6 +115,7 @@ pub async fn measure(server: &Server) -> Result<Vec<Row>> {
             failure_class: triage.failure_class,
             impact: triage.impact.clone(),
             since: triage.since.clone(),
+            ledger: Default::default(),
             report,
         };
         let engine = Engine::Fallback {

@@ -1,11 +1,15 @@
-//! Measures the reading of answers and the risk of commands on files of cases.
+//! Measures the reading of answers, the risk of commands, and recall, on files of cases.
 //!
 //!     cargo run --release --example evaluate -- json FILE...
 //!     cargo run --release --example evaluate -- commands FILE...
+//!     cargo run --release --example evaluate -- postmortems FILE...
+//!     cargo run --release --example evaluate -- recall DIR...
 //!
 //! Each mode prints its findings, and as its last line its figures as one JSON object.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod postmortems;
+mod recall;
 mod schema;
 
 use precedent::incident::proposal::Risk;
@@ -21,12 +25,16 @@ fn main() -> ExitCode {
     let mode = arguments.next().unwrap_or_default();
     let files: Vec<String> = arguments.collect();
     if files.is_empty() {
-        eprintln!("usage: evaluate json FILE... | commands FILE...");
+        eprintln!(
+            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR..."
+        );
         return ExitCode::FAILURE;
     }
     let result = match mode.as_str() {
         "json" => measure_json(&files),
         "commands" => measure_commands(&files),
+        "postmortems" => postmortems::measure(&files),
+        "recall" => recall::measure(&files),
         other => Err(format!("unknown mode {other}")),
     };
     match result {

@@ -11,6 +11,8 @@
 //! has; who needs that asks for the body ([`Pool::sqlite`], [`Connection::body`]).
 
 pub mod past;
+pub mod place;
+pub mod terms;
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgRow};
@@ -59,7 +61,16 @@ impl Pool {
     pub async fn acquire(&self) -> Result<Connection, sqlx::Error> {
         Ok(Connection(match self {
             Self::Sqlite(pool) => Held::Sqlite(pool.acquire().await?),
-            Self::Postgres(pool) => Held::Postgres(pool.acquire().await?),
+            Self::Postgres(pool) => Held::Postgres(pool.acquire().await.map_err(|error| {
+                // Not for want of free ones: the server gave none.
+                let few = pool.size() < pool.options().get_max_connections();
+                match error {
+                    sqlx::Error::PoolTimedOut if few => {
+                        sqlx::Error::Io(std::io::ErrorKind::NotConnected.into())
+                    }
+                    other => other,
+                }
+            })?),
         }))
     }
 
@@ -131,6 +142,11 @@ pub enum Body<'c> {
 }
 
 impl Connection {
+    /// Whether the body is PostgreSQL.
+    pub fn is_postgres(&self) -> bool {
+        matches!(self.0, Held::Postgres(_) | Held::PostgresTransaction(_))
+    }
+
     /// The connection itself.
     pub fn body(&mut self) -> Body<'_> {
         match &mut self.0 {
@@ -207,7 +223,7 @@ impl<'c> From<&'c mut Transaction> for On<'c> {
 pub enum Value {
     /// A whole number.
     Integer(Option<i64>),
-    /// A text, without NUL characters: PostgreSQL refuses them.
+    /// A text. PostgreSQL refuses NUL; one that nobody took out before is U+FFFD there.
     Text(Option<String>),
     /// Bytes.
     Bytes(Option<Vec<u8>>),
@@ -258,12 +274,22 @@ impl Value {
     fn add_to_postgres(self, arguments: &mut PgArguments) -> Result<(), sqlx::Error> {
         match self {
             Self::Integer(value) => arguments.add(value),
-            Self::Text(value) => arguments.add(value),
+            Self::Text(value) => arguments.add(value.map(without_nul)),
             Self::Bytes(value) => arguments.add(value),
             Self::Integers(values) => arguments.add(values),
-            Self::Texts(values) => arguments.add(values),
+            Self::Texts(values) => {
+                arguments.add(values.into_iter().map(without_nul).collect::<Vec<_>>())
+            }
         }
         .map_err(encode)
+    }
+}
+
+fn without_nul(text: String) -> String {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
     }
 }
 

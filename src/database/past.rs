@@ -8,11 +8,17 @@ use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident};
 use jiff::Timestamp;
 use std::collections::HashMap;
 
-/// The columns of the table `incident` that [`read`] needs, to be selected.
+/// The columns of the table `incident` that [`read`] needs, to be selected. When a past incident
+/// began, where nobody said it: not later than it was noticed or reported. One that runs keeps its
+/// own times apart.
 macro_rules! past_columns {
     () => {
         "incident.number, incident.title, incident.service, incident.environment, \
-         incident.started_at, incident.resolved_at, incident.symptoms, incident.error_signatures, \
+         CASE WHEN incident.status IN ('investigating', 'fixing', 'mitigated') \
+              THEN incident.started_at \
+              ELSE coalesce(incident.started_at, incident.detected_at, incident.reported_at) \
+         END AS started_at, \
+         incident.resolved_at, incident.symptoms, incident.error_signatures, \
          incident.root_cause, incident.cause_confirmed, incident.ruled_out, incident.prevention, \
          incident.source, incident.duplicate_of, incident.parent"
     };

@@ -297,6 +297,28 @@ fn text_of(loaded: &Loaded, end: Option<&[u8]>, size: u64) -> FileText {
     }
 }
 
+/// The text in bytes of any encoding, whole: for files that an operator names.
+///
+/// # Errors
+///
+/// [`FileNote::Empty`], [`FileNote::Binary`].
+pub fn text_in(bytes: &[u8]) -> Result<String, FileNote> {
+    let binary = FileNote::Binary {
+        of: count(bytes.len()),
+    };
+    if bytes.is_empty() {
+        return Err(FileNote::Empty);
+    }
+    let text = decoded(encoding_of(bytes).ok_or(binary)?, bytes);
+    if !is_text(&text) {
+        return Err(binary);
+    }
+    if text.trim().is_empty() {
+        return Err(FileNote::Empty);
+    }
+    Ok(text)
+}
+
 fn count(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }

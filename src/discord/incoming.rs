@@ -137,8 +137,15 @@ pub enum OptionValue {
     Flag(bool),
     /// An attachment, resolved.
     File(FileRef),
-    /// A user, role or channel.
+    /// A user or role.
     Id(u64),
+    /// A channel or thread, and whether the person may read there.
+    Channel {
+        /// The channel.
+        id: u64,
+        /// The person may see it and read what was written before.
+        readable: bool,
+    },
 }
 
 /// A command's options by name.
@@ -167,6 +174,14 @@ impl Options {
     pub fn flag(&self, name: &str) -> Option<bool> {
         match self.0.get(name) {
             Some(OptionValue::Flag(flag)) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The user, role or channel of an option.
+    pub fn id(&self, name: &str) -> Option<u64> {
+        match self.0.get(name) {
+            Some(OptionValue::Id(id)) => Some(*id),
             _ => None,
         }
     }

@@ -32,25 +32,38 @@ pub use incoming::{
     made_at_ms,
 };
 pub use permission::{BotMay, May, Need};
-pub use rest::{Application, Channel, Me, OwnPost, RESPOND_TIMEOUT, Rest};
+pub use rest::{Application, Channel, Me, OwnPost, PastMessage, RESPOND_TIMEOUT, Rest};
 
 use serde_json::Value;
 
 /// Full names of the commands that the code handles; `commands.json` declares exactly these.
 pub const COMMANDS: &[&str] = &[
     "Analyze as incident",
+    "Remember as incident",
     "analyze",
     "followup",
     "help",
     "incident list",
     "incident show",
     "memory add",
+    "memory duplicate",
+    "memory import",
+    "memory review",
+    "memory export",
+    "memory forget",
     "memory search",
+    "memory share",
     "memory show",
+    "memory unshare",
     "resolve",
     "service alias",
     "service list",
+    "service merge",
+    "service remove",
+    "service rename",
     "service set",
+    "service show",
+    "settings roles",
     "update",
     "why",
 ];

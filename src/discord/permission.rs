@@ -121,6 +121,12 @@ pub(super) fn views(bits: u64) -> bool {
     bits & (VIEW_CHANNEL | ADMINISTRATOR) != 0
 }
 
+/// Whether the permission bits let somebody read what was written in the channel before.
+pub(super) fn reads(bits: u64) -> bool {
+    bits & ADMINISTRATOR != 0
+        || bits & (VIEW_CHANNEL | READ_MESSAGE_HISTORY) == VIEW_CHANNEL | READ_MESSAGE_HISTORY
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

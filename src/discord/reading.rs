@@ -21,7 +21,7 @@ use serenity::model::user::User;
 use super::incoming::{
     FileRef, OptionValue, Options, Person, Place, Reply, SeenMessage, made_at_ms,
 };
-use super::permission::{BotMay, May, views};
+use super::permission::{BotMay, May, reads, views};
 use crate::incident::Locale;
 
 pub(super) fn reply(id: InteractionId, application: ApplicationId, token: &str) -> Reply {
@@ -143,7 +143,14 @@ pub(super) fn options(given: &[CommandDataOption], resolved: &CommandDataResolve
             CommandDataOptionValue::Attachment(id) => {
                 OptionValue::File(file(resolved.attachments.get(id)?))
             }
-            CommandDataOptionValue::Channel(id) => OptionValue::Id(id.get()),
+            CommandDataOptionValue::Channel(id) => OptionValue::Channel {
+                id: id.get(),
+                readable: resolved
+                    .channels
+                    .get(id)
+                    .and_then(|channel| channel.permissions)
+                    .is_some_and(|bits| reads(bits.bits())),
+            },
             CommandDataOptionValue::Role(id) => OptionValue::Id(id.get()),
             CommandDataOptionValue::User(id) => OptionValue::Id(id.get()),
             CommandDataOptionValue::Mentionable(id) => OptionValue::Id(id.get()),

@@ -131,6 +131,15 @@ impl fmt::Debug for Rest {
     }
 }
 
+/// A message of a channel's history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastMessage {
+    /// The message.
+    pub seen: SeenMessage,
+    /// The thread that hangs from it: its id and name.
+    pub thread: Option<(u64, String)>,
+}
+
 impl Rest {
     /// A client; nothing is sent yet.
     ///
@@ -411,6 +420,45 @@ impl Rest {
             let mut seen: Vec<_> = page.into_iter().filter_map(readable).collect();
             seen.sort_by_key(|message| message.id);
             found.extend(seen);
+            match last {
+                Some(last) if whole_page && last > newest => newest = last,
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// As [`Rest::messages_after`], each with the thread that hangs from it.
+    ///
+    /// # Errors
+    /// [`DiscordError::UnknownChannel`], [`DiscordError::MissingAccess`].
+    pub async fn history(
+        &self,
+        channel: u64,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<PastMessage>, DiscordError> {
+        let mut found: Vec<PastMessage> = Vec::new();
+        let mut newest = after;
+        while found.len() < limit {
+            let wanted = PAGE.min(limit - found.len());
+            let page = self
+                .page(channel, &format!("after={newest}&limit={wanted}"))
+                .await?;
+            let whole_page = page.len() >= wanted;
+            let last = page.iter().filter_map(message_id).max();
+            let mut read: Vec<PastMessage> = page
+                .into_iter()
+                .filter_map(|value| {
+                    let thread = value.get("thread").and_then(|thread| {
+                        Some((snowflake(thread.get("id"))?, text(thread, "name")))
+                    });
+                    let seen = readable(value)?;
+                    Some(PastMessage { seen, thread })
+                })
+                .collect();
+            read.sort_by_key(|message| message.seen.id);
+            found.extend(read);
             match last {
                 Some(last) if whole_page && last > newest => newest = last,
                 _ => break,

@@ -4,6 +4,10 @@ use super::{FixAttempt, IncidentId, Outcome, Standing};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+/// The source of what is known in fragments only: a memory beside our own has it, and we have no
+/// record of it. It is a hypothesis whatever it says of itself.
+pub const FRAGMENT: &str = "fragment of another memory";
+
 /// A past incident: the whole record as the team has it. Empty text means that nobody said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastIncident {
@@ -76,6 +80,11 @@ impl PastIncident {
             duplicate_of: None,
             parent: None,
         }
+    }
+
+    /// Whether only fragments of it are known: no record of our own.
+    pub fn is_fragment(&self) -> bool {
+        self.source == FRAGMENT
     }
 
     /// The fix that stands for the incident: the last one that held, else the last one tried.

@@ -56,13 +56,23 @@ pub enum Memory {
         /// What came back, graded, best first.
         recalled: Vec<Recalled>,
     },
+    /// One of its sources answered, another failed. What came back stands; what did not come back
+    /// says nothing: where nothing did, memory is unavailable (R4).
+    Partial {
+        /// Incidents that were searched.
+        searched: u64,
+        /// Of these, on the service at hand.
+        on_service: u64,
+        /// What came back, graded, best first.
+        recalled: Vec<Recalled>,
+    },
 }
 
 impl Memory {
     /// What came back; empty where memory was off or failed.
     pub fn recalled(&self) -> &[Recalled] {
         match self {
-            Self::Searched { recalled, .. } => recalled,
+            Self::Searched { recalled, .. } | Self::Partial { recalled, .. } => recalled,
             Self::Disabled | Self::Unavailable => &[],
         }
     }

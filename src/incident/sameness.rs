@@ -9,6 +9,7 @@
 use super::volatile;
 use super::words::{fold, is_cjk, is_stop_word, meaningful};
 use super::{PastIncident, service};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Overlap from which two texts are the same (rules.md, *Words*).
@@ -41,6 +42,80 @@ pub struct Phrase {
     negated: bool,
     /// `from eu to us`.
     direction: Option<(String, String)>,
+    /// What people said of this text and others, by the tokens of the other.
+    said: Vec<(BTreeSet<String>, bool)>,
+}
+
+/// What people said of pairs of fixes or causes. Only tokens are kept: they decide.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PeopleSaid(Vec<SaidPair>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct SaidPair {
+    one: BTreeSet<String>,
+    other: BTreeSet<String>,
+    same: bool,
+}
+
+impl PeopleSaid {
+    /// Notes a word about two texts. A later word about the same two replaces an earlier one; a text
+    /// that says nothing is like nothing, whoever says otherwise.
+    pub fn note(&mut self, one: &str, other: &str, same: bool) {
+        let (one, other) = (Phrase::new(one).tokens, Phrase::new(other).tokens);
+        if one.is_empty() || other.is_empty() || one == other {
+            return;
+        }
+        self.0.retain(|pair| {
+            !((pair.one == one && pair.other == other) || (pair.one == other && pair.other == one))
+        });
+        self.0.push(SaidPair { one, other, same });
+    }
+
+    /// Nobody said anything.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Prepares a text with what people said of it. What is the same as a third is the same as the
+    /// other, unless somebody called these two different.
+    pub fn phrase(&self, text: &str) -> Phrase {
+        let mut phrase = Phrase::new(text);
+        if self.0.is_empty() || phrase.is_empty() {
+            return phrase;
+        }
+        let mut group: Vec<&BTreeSet<String>> = vec![&phrase.tokens];
+        let mut next = 0;
+        while let Some(known) = group.get(next).copied() {
+            next += 1;
+            for pair in self.0.iter().filter(|pair| pair.same) {
+                let other = if pair.one == *known {
+                    &pair.other
+                } else if pair.other == *known {
+                    &pair.one
+                } else {
+                    continue;
+                };
+                if !group.contains(&other) {
+                    group.push(other);
+                }
+            }
+        }
+        let different = self.0.iter().filter(|pair| !pair.same).filter_map(|pair| {
+            if pair.one == phrase.tokens {
+                Some((pair.other.clone(), false))
+            } else if pair.other == phrase.tokens {
+                Some((pair.one.clone(), false))
+            } else {
+                None
+            }
+        });
+        let said: Vec<(BTreeSet<String>, bool)> = different
+            .chain(group.iter().skip(1).map(|tokens| ((*tokens).clone(), true)))
+            .collect();
+        phrase.said = said;
+        phrase
+    }
 }
 
 impl Phrase {
@@ -82,6 +157,7 @@ impl Phrase {
                 String::new()
             },
             tokens,
+            said: Vec::new(),
         }
     }
 
@@ -92,7 +168,23 @@ impl Phrase {
 
     /// How alike the two are.
     pub fn likeness(&self, other: &Self) -> Likeness {
-        if self.is_empty() || other.is_empty() || self.reverses(other) {
+        if self.is_empty() || other.is_empty() {
+            return Likeness::Different;
+        }
+        if self.tokens != other.tokens {
+            let said = |one: &Self, other: &Self| {
+                one.said
+                    .iter()
+                    .find(|(tokens, _)| *tokens == other.tokens)
+                    .map(|(_, same)| *same)
+            };
+            match said(self, other).or_else(|| said(other, self)) {
+                Some(true) => return Likeness::Same,
+                Some(false) => return Likeness::Different,
+                None => {}
+            }
+        }
+        if self.reverses(other) {
             return Likeness::Different;
         }
         if self.tokens == other.tokens {
@@ -412,17 +504,54 @@ fn has_inner_capital(line: &str, folded_word: &str) -> bool {
         .any(|word| fold(word) == folded_word && word.chars().skip(1).any(char::is_uppercase))
 }
 
+/// Codes that a masked line loses and that tell one error from another: HTTP statuses (4xx, 5xx)
+/// and numbers with leading zeros behind letters (`ORA-00060`).
+pub fn error_codes(line: &str) -> BTreeSet<String> {
+    line.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| word.bytes().all(|b| b.is_ascii_digit()))
+        .filter(|word| {
+            (word.len() == 3 && word.starts_with(['4', '5']))
+                || (word.len() >= 4 && word.starts_with('0'))
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The error signatures of a record that are telling, each with its codes.
+pub fn telling_signatures(incident: &PastIncident) -> Vec<(Vec<String>, BTreeSet<String>)> {
+    let mut signatures: Vec<_> = incident
+        .error_signatures
+        .iter()
+        .filter_map(|line| Some((telling_signature(line)?, error_codes(line))))
+        .collect();
+    signatures.sort();
+    signatures.dedup();
+    signatures
+}
+
+/// Whether two signatures, as [`telling_signatures`] gives them, are one. Codes may be missing on
+/// one side, but never differ: `429` is not `503`, however alike the rest is.
+pub fn one_signature(
+    one: &(Vec<String>, BTreeSet<String>),
+    other: &(Vec<String>, BTreeSet<String>),
+) -> bool {
+    one.0 == other.0 && (one.1.is_empty() || other.1.is_empty() || !one.1.is_disjoint(&other.1))
+}
+
 /// *Shared pattern* (rules.md, *Words*): a shared error signature, or the same cause.
 pub fn shares_pattern(one: &PastIncident, other: &PastIncident) -> bool {
-    let signatures = |incident: &PastIncident| -> BTreeSet<Vec<String>> {
-        incident
-            .error_signatures
-            .iter()
-            .filter(|line| is_telling_signature(&signature(line), line))
-            .map(|line| signature(line))
-            .collect()
-    };
-    !signatures(one).is_disjoint(&signatures(other)) || same(&one.root_cause, &other.root_cause)
+    shares_pattern_as(&PeopleSaid::default(), one, other)
+}
+
+/// As [`shares_pattern`], with what people said of causes.
+pub fn shares_pattern_as(people: &PeopleSaid, one: &PastIncident, other: &PastIncident) -> bool {
+    let theirs = telling_signatures(other);
+    telling_signatures(one)
+        .iter()
+        .any(|mine| theirs.iter().any(|their| one_signature(mine, their)))
+        || people
+            .phrase(&one.root_cause)
+            .same(&people.phrase(&other.root_cause))
 }
 
 /// Whether two records are of one service by rule. Records carry canonical names.
@@ -588,6 +717,143 @@ mod tests {
             ("级别很高", false),
         ] {
             assert_eq!(negates(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn people_win_over_the_overlap_of_words() {
+        let near = "Pause the campaign sender and restart ticket-mailer";
+        let mut people = PeopleSaid::default();
+        people.note("Restart ticket-mailer", near, true);
+        people.note("Roll the menu back", "Revert the menu release", true);
+        people.note("Roll back the menu!", "Undo Friday's menu deploy", true);
+        people.note(
+            "Restart the payments pods",
+            "Restart all payments pods",
+            false,
+        );
+        people.note("Restart pods", "restart pods.", false);
+        people.note("", "Restart pods", true);
+        for (one, other, expected) in [
+            // Near by words, the same by word of a person, in either order and any spelling.
+            ("Restart ticket-mailer", near, Same),
+            ("please restart TICKET-MAILER.", near, Same),
+            // Nothing in common but what people said, through a third.
+            ("Revert the menu release", "Undo Friday's menu deploy", Same),
+            // The same by words, different by word of a person.
+            (
+                "Restart the payments pods",
+                "Restart all payments pods",
+                Different,
+            ),
+            // Equal texts cannot be told apart.
+            ("Restart pods", "restart pods", Same),
+            ("", "Restart pods", Different),
+            // Of these nobody said anything.
+            (
+                "Restart ticket-mailer",
+                "Rotate the relay password",
+                Different,
+            ),
+            ("Restart the gateway", "Restart the gateway", Same),
+        ] {
+            assert_eq!(
+                people.phrase(one).likeness(&people.phrase(other)),
+                expected,
+                "{one} / {other}"
+            );
+            assert_eq!(
+                people.phrase(other).likeness(&people.phrase(one)),
+                expected,
+                "{other} / {one}"
+            );
+            // One of the two is enough to know.
+            assert_eq!(
+                people.phrase(one).likeness(&Phrase::new(other)),
+                expected,
+                "{one} / {other}"
+            );
+        }
+        // The later word wins, in whichever order the two are named.
+        people.note(near, "Restart ticket-mailer", false);
+        assert_eq!(
+            people
+                .phrase(near)
+                .likeness(&Phrase::new("Restart ticket-mailer")),
+            Different
+        );
+        // A difference wins over what a third would make of them.
+        people.note(
+            "Undo Friday's menu deploy",
+            "Revert the menu release",
+            false,
+        );
+        assert_eq!(
+            people
+                .phrase("Revert the menu release")
+                .likeness(&Phrase::new("Undo Friday's menu deploy")),
+            Different
+        );
+    }
+
+    #[test]
+    fn a_pattern_is_shared_by_signature_with_its_codes_or_by_cause() {
+        for (one, other, expected) in [
+            (
+                "upstream returned 503 after 30000ms",
+                "upstream returned 503 after 12000ms",
+                true,
+            ),
+            ("upstream returned 429", "upstream returned 503", false),
+            (
+                "upstream returned an error",
+                "upstream returned an error",
+                true,
+            ),
+            (
+                "ORA-00060: deadlock detected",
+                "ORA-00060: deadlock detected",
+                true,
+            ),
+            (
+                "ORA-00060: error in statement",
+                "ORA-01555: error in statement",
+                false,
+            ),
+            (
+                "TillPool - no connection, timed out after 30000ms",
+                "TillPool - no connection, timed out after 15000ms",
+                true,
+            ),
+            (
+                "2026-05-14 ERROR upstream returned 502 from 10.0.0.7",
+                "2026-05-15 ERROR upstream returned 502 from 10.0.0.9",
+                true,
+            ),
+            ("上游返回 429 请求过多", "上游返回 503 请求过多", false),
+            ("上游返回 503 服务不可用", "上游返回 503 服务不可用", true),
+            ("timeout", "timeout", false),
+            ("", "", false),
+        ] {
+            let with = |line: &str, number| {
+                let mut incident = PastIncident::new(
+                    super::super::IncidentId::new(number).expect("not zero"),
+                    "title",
+                );
+                incident.error_signatures = vec![line.to_owned()];
+                incident
+            };
+            let (one, other) = (with(one, 1), with(other, 2));
+            assert_eq!(
+                shares_pattern(&one, &other),
+                expected,
+                "{one:?} / {other:?}"
+            );
+            assert_eq!(
+                shares_pattern(&other, &one),
+                expected,
+                "{other:?} / {one:?}"
+            );
         }
     }
 }

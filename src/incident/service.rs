@@ -3,8 +3,14 @@
 //! Wanted: the same service in any spelling is one service; two services are never one. Unknown
 //! equals nothing, not even unknown.
 //!
-//! Normalisation is by rule only: case, separators, `svc` = `service`, the suffix of a pod and of an
-//! environment. Plurals and nicknames are resolved by alias, never by likeness.
+//! A name is looked up exactly, then as an alias, then normalised by rule: case, separators, `svc` =
+//! `service`, the suffix of a pod and of an environment. What is left may be a slip of the keys:
+//! [`Registry::near`] finds the one registered service that is clearly nearest, and where two are
+//! equally near it names both, for a person to choose. Plurals, nicknames and other numbers are
+//! never likeness, they are resolved by alias alone.
+//!
+//! Deliberately absent: likeness in [`same_service`]. Whether a past incident is of this service is
+//! decided by names alone; a slip is mended once, where the name is read.
 
 use super::words::{fold, is_cjk};
 use serde::{Deserialize, Serialize};
@@ -29,6 +35,11 @@ pub const ENVIRONMENTS: &[&str] = &[
     "canary",
 ];
 
+/// Characters of a name that is compared letter by letter; longer ones are no service's.
+const LONGEST_NAME: usize = 80;
+/// Words of a report that are looked up by likeness.
+const MOST_GUESSED: usize = 64;
+
 /// A service as the team registered it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
@@ -43,6 +54,38 @@ pub struct Service {
     /// Environments whose incidents are not evidence for each other.
     #[serde(default)]
     pub environments_apart: Vec<String>,
+    /// Who answers for it; shown, never mentioned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<Owner>,
+    /// Where its code lives: an address, or a path such as `acme/payments`. Empty: not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub repository: String,
+    /// Addresses of what to do when it fails, as [`super::link::web_address`] gives them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runbooks: Vec<String>,
+}
+
+/// Somebody who answers for a service.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// As what: `on call`, `team`, `lead`; may be empty.
+    pub role: String,
+    /// The name of a person or team, as it is shown.
+    pub name: String,
+}
+
+impl Owner {
+    /// Reads `role: name`, or a name alone. `None` where there is no name.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (role, name) = match text.split_once([':', '：']) {
+            Some((role, name)) => (role.trim(), name.trim()),
+            None => ("", text.trim()),
+        };
+        (!name.is_empty()).then(|| Self {
+            role: role.to_owned(),
+            name: name.to_owned(),
+        })
+    }
 }
 
 impl Service {
@@ -53,6 +96,17 @@ impl Service {
             ..Self::default()
         }
     }
+}
+
+/// What a name that is not registered may be a slip of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Near<'r> {
+    /// No registered service is near.
+    Nothing,
+    /// This one is nearer than every other.
+    One(&'r str),
+    /// These are equally near, in the order of their names.
+    Several(Vec<&'r str>),
 }
 
 /// The services of a guild.
@@ -88,6 +142,80 @@ impl Registry {
     pub fn canonical(&self, name: &str) -> Option<String> {
         let trimmed = name.trim();
         (!trimmed.is_empty()).then(|| self.resolve(trimmed).unwrap_or(trimmed).to_owned())
+    }
+
+    /// The registered services that a name which does not resolve is nearest to: letters left out,
+    /// doubled, swapped or, in a long word, mistaken. A plural, another number and another short
+    /// word (`api`, `app`) are another name, not a slip.
+    pub fn near(&self, name: &str) -> Near<'_> {
+        let wanted = Spelling::of(name);
+        let environment = environment_of(name);
+        let mut best: Option<u32> = None;
+        let mut nearest: Vec<&str> = Vec::new();
+        for service in &self.services {
+            if environment.is_some_and(|environment| {
+                let mut apart = service.environments_apart.iter();
+                apart.any(|apart| apart == environment)
+            }) {
+                continue;
+            }
+            let names = std::iter::once(&service.name).chain(&service.aliases);
+            let Some(slips) = names
+                .filter_map(|known| wanted.slips_from(&Spelling::of(known)))
+                .min()
+            else {
+                continue;
+            };
+            match best {
+                Some(least) if slips > least => {}
+                Some(least) if slips == least => nearest.push(&service.name),
+                _ => {
+                    best = Some(slips);
+                    nearest = vec![&service.name];
+                }
+            }
+        }
+        match nearest.as_slice() {
+            [] => Near::Nothing,
+            [only] => Near::One(only),
+            _ => Near::Several(nearest),
+        }
+    }
+
+    /// The services that a report names with a slip: of its words that look like a service's name
+    /// (`paymets-api`, `PaymetsApi`), those that do not resolve. Plain words are not guessed at.
+    pub fn nearly_named_in(&self, report: &str) -> Near<'_> {
+        let mut found: Vec<&str> = Vec::new();
+        let mut words = std::collections::BTreeSet::new();
+        let chunks = report
+            .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_')) || is_cjk(c))
+            .map(|chunk| chunk.trim_matches(['-', '_']))
+            .filter(|chunk| chunk.len() <= LONGEST_NAME && spaced(chunk).contains('-'));
+        for chunk in chunks {
+            if words.len() >= MOST_GUESSED {
+                break;
+            }
+            if !words.insert(chunk) || self.resolve(chunk).is_some() {
+                continue;
+            }
+            match self.near(chunk) {
+                Near::Nothing => {}
+                Near::One(name) if !found.contains(&name) => found.push(name),
+                Near::One(_) => {}
+                Near::Several(names) => {
+                    for name in names {
+                        if !found.contains(&name) {
+                            found.push(name);
+                        }
+                    }
+                }
+            }
+        }
+        match found.as_slice() {
+            [] => Near::Nothing,
+            [only] => Near::One(only),
+            _ => Near::Several(found),
+        }
     }
 
     /// The one service that a report speaks of: the only one that it names, else the only one that
@@ -206,6 +334,103 @@ impl<'r> Index<'r> {
     }
 }
 
+/// A name in the words it is made of, for comparing letters.
+struct Spelling {
+    parts: Vec<Vec<char>>,
+}
+
+impl Spelling {
+    fn of(name: &str) -> Self {
+        let short: String = name.chars().take(LONGEST_NAME).collect();
+        Self {
+            parts: parts_of_key(&spaced(&short))
+                .iter()
+                .map(|part| if *part == "svc" { "service" } else { part })
+                .map(|part| part.chars().collect())
+                .collect(),
+        }
+    }
+
+    /// How many slips lie between the two; `None` where they are two names.
+    fn slips_from(&self, known: &Self) -> Option<u32> {
+        let whole = |spelling: &Self| spelling.parts.concat();
+        let digits = |spelling: &Self| -> Vec<char> {
+            let all = whole(spelling).into_iter();
+            all.filter(|c| c.is_numeric()).collect()
+        };
+        if digits(self) != digits(known) {
+            return None;
+        }
+        if self.parts.len() != known.parts.len() {
+            // A hyphen was left out as well: only long names leave no doubt.
+            return slips(&whole(self), &whole(known), 10);
+        }
+        let mut all = 0;
+        for (written, meant) in self.parts.iter().zip(&known.parts) {
+            if written != meant {
+                all += slips(written, meant, 6)?;
+            }
+        }
+        // As many as one long word may hold; with none it would have resolved, but for an
+        // environment that is kept apart.
+        (1..=2).contains(&all).then_some(all)
+    }
+}
+
+/// Slips between two words of at least `least` letters: a letter left out, doubled or swapped is
+/// one, a wrong letter is two. A word may hold one, from nine letters on two; a plural is no slip.
+fn slips(written: &[char], meant: &[char], least: usize) -> Option<u32> {
+    let shorter = written.len().min(meant.len());
+    let han = |word: &[char]| word.iter().copied().any(is_cjk);
+    if shorter < least || han(written) || han(meant) || is_plural(written, meant) {
+        return None;
+    }
+    let most = if shorter >= 9 { 2 } else { 1 };
+    let distance = distance(written, meant);
+    (distance <= most).then_some(distance)
+}
+
+fn is_plural(one: &[char], other: &[char]) -> bool {
+    let (short, long) = if one.len() <= other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    match long.strip_prefix(short) {
+        Some(['s'] | ['e', 's']) => true,
+        Some(_) => false,
+        None => {
+            short.strip_suffix(&['y']).is_some()
+                && long.strip_suffix(&['i', 'e', 's']) == short.strip_suffix(&['y'])
+        }
+    }
+}
+
+/// The least cost of turning one word into the other: inserting, dropping or swapping letters costs
+/// one each, another letter two. Words are short, see [`LONGEST_NAME`].
+fn distance(one: &[char], other: &[char]) -> u32 {
+    let start: Vec<u32> = (0..).take(other.len() + 1).collect();
+    let (mut before, mut row) = (start.clone(), start);
+    let at = |row: &[u32], index: usize| row.get(index).copied().unwrap_or(u32::MAX / 2);
+    for (down, a) in one.iter().enumerate() {
+        let mut next = vec![at(&row, 0) + 1];
+        for (right, b) in other.iter().enumerate() {
+            let mut cost = (at(&row, right + 1) + 1).min(at(&next, right) + 1);
+            cost = cost.min(at(&row, right) + if a == b { 0 } else { 2 });
+            let swapped = down > 0
+                && right > 0
+                && one.get(down - 1) == Some(b)
+                && other.get(right - 1) == Some(a);
+            if swapped {
+                cost = cost.min(at(&before, right - 1) + 1);
+            }
+            next.push(cost);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    at(&row, other.len())
+}
+
 /// Whether two names mean one service, by rule and registry. Unknown equals nothing.
 pub fn same_service(registry: &Registry, one: Option<&str>, other: Option<&str>) -> bool {
     let (Some(one), Some(other)) = (one, other) else {
@@ -235,10 +460,82 @@ pub fn environment_of(name: &str) -> Option<&'static str> {
         .flatten()
 }
 
+/// Environments as a sentence names them, and the name they go by.
+const SAID_ENVIRONMENTS: &[(&str, &str)] = &[
+    ("production", "prod"),
+    ("prod", "prod"),
+    ("staging", "staging"),
+    ("preprod", "preprod"),
+    ("pre-prod", "preprod"),
+    ("uat", "uat"),
+    ("qa", "qa"),
+    ("sandbox", "sandbox"),
+    ("canary", "canary"),
+];
+const SAID_HAN_ENVIRONMENTS: &[(&str, &str)] = &[
+    ("生产环境", "prod"),
+    ("线上环境", "prod"),
+    ("预发环境", "staging"),
+    ("预发布环境", "staging"),
+    ("测试环境", "test"),
+];
+
+/// The environment that a text says it is about: `in prod`, `on staging`, `environment: uat`. None
+/// where it names none that way, or more than one.
+pub fn environment_in(text: &str) -> Option<&'static str> {
+    let head: String = text.chars().take(4_000).collect();
+    let folded = fold(&head);
+    let words: Vec<&str> = folded
+        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let leads = [
+        "in",
+        "on",
+        "at",
+        "env",
+        "environment",
+        "affects",
+        "affecting",
+    ];
+    let english = words.windows(2).filter_map(|pair| match pair {
+        [lead, name] if leads.contains(lead) => SAID_ENVIRONMENTS
+            .iter()
+            .find(|(said, _)| said == name)
+            .map(|(_, name)| *name),
+        _ => None,
+    });
+    let han = SAID_HAN_ENVIRONMENTS
+        .iter()
+        .filter(|(said, _)| folded.contains(said))
+        .map(|(_, name)| *name);
+    let mut named = english.chain(han);
+    let first = named.next()?;
+    named.all(|other| other == first).then_some(first)
+}
+
+/// Whether two names are of one environment: `prod` is `production`.
+pub fn same_environment(one: &str, other: &str) -> bool {
+    let name = |text: &str| {
+        let folded = fold(text.trim());
+        match folded.as_str() {
+            "production" | "prd" | "live" => "prod".to_owned(),
+            "stage" | "stg" => "staging".to_owned(),
+            "development" => "dev".to_owned(),
+            _ => folded,
+        }
+    };
+    name(one) == name(other)
+}
+
 /// The key under which spellings of one service are equal: folded, without the suffix of a pod and
 /// of an environment, `svc` read as `service`, separators removed.
 pub fn key(name: &str) -> String {
-    let folded = spaced(name);
+    joined(&parts_of_key(&spaced(name)))
+}
+
+/// The words of a name as [`spaced`] gives it, without the suffix of a pod and of an environment.
+fn parts_of_key(folded: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = folded.split('-').filter(|part| !part.is_empty()).collect();
     // deployment pods end in <replica set hash>-<five characters>, daemon set pods in the five.
     if parts.len() > 2
@@ -258,7 +555,7 @@ pub fn key(name: &str) -> String {
     if parts.len() > 1 && parts.last().is_some_and(|part| ENVIRONMENTS.contains(part)) {
         parts.truncate(parts.len() - 1);
     }
-    joined(&parts)
+    parts
 }
 
 fn separators_folded(name: &str) -> String {
@@ -351,6 +648,32 @@ mod tests {
     }
 
     #[test]
+    fn the_environment_that_a_report_is_about() {
+        for (text, expected) in [
+            (
+                "payments-api answers 503s in prod since 02:41",
+                Some("prod"),
+            ),
+            ("In production: 503s", Some("prod")),
+            ("environment: staging", Some("staging")),
+            ("503s on staging, fine in prod", None),
+            ("the product is slow", None),
+            ("prod looks fine", None),
+            ("生产环境大量 503", Some("prod")),
+            ("", None),
+        ] {
+            assert_eq!(environment_in(text), expected, "{text}");
+        }
+        for (one, other, expected) in [
+            ("prod", "Production", true),
+            ("stg", "staging", true),
+            ("prod", "staging", false),
+        ] {
+            assert_eq!(same_environment(one, other), expected, "{one} / {other}");
+        }
+    }
+
+    #[test]
     fn r5_environments_that_the_registry_keeps_apart() {
         let mut registry = Registry::from_names(["payments-api", "payments-api-staging"]);
         assert_eq!(
@@ -367,6 +690,96 @@ mod tests {
             service.environments_apart = vec!["staging".into()];
         }
         assert_eq!(registry.resolve("payments-api-staging"), None);
+    }
+
+    #[test]
+    fn r5_a_slip_of_the_keys_and_what_is_another_name() {
+        let mut registry = Registry::from_names([
+            "payments-api",
+            "order-service",
+            "inventory-service",
+            "kafka-1",
+            "checkout-worker",
+            "checkouts-worker",
+            "recommendation-engine",
+            "shipping-service",
+        ]);
+        if let Some(service) = registry.services.get_mut(2) {
+            service.environments_apart = vec!["staging".into()];
+            service.aliases = vec!["stockroom-service".into()];
+        }
+        use Near::{Nothing, One};
+        for (name, expected) in [
+            ("paymets-api", One("payments-api")),
+            ("Paymnets API", One("payments-api")),
+            ("paymentts_api-prod", One("payments-api")),
+            ("order-sevrice", One("order-service")),
+            ("stockrom-service", One("inventory-service")),
+            ("inventroy-svc", One("inventory-service")),
+            ("recomendation-engine", One("recommendation-engine")),
+            ("recommendatoin-engien", One("recommendation-engine")),
+            ("recomendationengine", One("recommendation-engine")),
+            // Another short word, number, plural or letter is another name.
+            ("payments-app", Nothing),
+            ("payment-api", Nothing),
+            ("payments-apis", Nothing),
+            ("shopping-service", Nothing),
+            ("kafka-2", Nothing),
+            ("kafka", Nothing),
+            ("odrer-service", Nothing),
+            ("inventroy-service-staging", Nothing),
+            ("inventory-service-staging", Nothing),
+            ("", Nothing),
+            ("支付服务", Nothing),
+            ("chekouts-worker", One("checkouts-worker")),
+        ] {
+            assert_eq!(registry.near(name), expected, "{name}");
+        }
+        assert_eq!(
+            Registry::from_names(["inventory-api", "inventary-api"]).near("inventry-api"),
+            Near::Several(vec!["inventory-api", "inventary-api"])
+        );
+    }
+
+    #[test]
+    fn r5_reports_that_name_a_service_with_a_slip() {
+        let registry = Registry::from_names(["payments-api", "order-service", "gateway"]);
+        for (report, expected) in [
+            (
+                "503 from paymets-api since 02:41",
+                Near::One("payments-api"),
+            ),
+            ("PaymetsApi throws", Near::One("payments-api")),
+            (
+                "paymets-api and order-sevrice fail",
+                Near::Several(vec!["payments-api", "order-service"]),
+            ),
+            // A plain word is not guessed at, and a known name is no slip.
+            ("the gatewey is slow", Near::Nothing),
+            ("payments-api is slow", Near::Nothing),
+            ("支付服务超时", Near::Nothing),
+            ("", Near::Nothing),
+        ] {
+            assert_eq!(registry.nearly_named_in(report), expected, "{report}");
+        }
+        // Any text, in bounded time.
+        let long = "x-".repeat(200_000);
+        assert_eq!(registry.nearly_named_in(&long), Near::Nothing);
+    }
+
+    #[test]
+    fn owners_are_a_role_and_a_name() {
+        for (text, role, name) in [
+            ("on call: payments team", "on call", "payments team"),
+            ("负责人：小李", "负责人", "小李"),
+            ("platform", "", "platform"),
+            (" lead : alice ", "lead", "alice"),
+        ] {
+            let owner = Owner::parse(text).expect("a name");
+            assert_eq!((owner.role.as_str(), owner.name.as_str()), (role, name));
+        }
+        assert_eq!(Owner::parse("on call:"), None);
+        assert_eq!(Owner::parse(" "), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::talk::offer_reanalysis;
 use super::work::{Analyze, Reanalyze};
 use crate::discord::{DiscordError, FileNote, FileRef, attachments};
 use crate::incident::report::Attachment;
+use crate::incident::service::environment_in;
 use crate::incident::{Engine, FallbackReason, IncidentId, Locale, Report, Standing};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Post, Precedents, Progress, Slot};
@@ -59,6 +60,7 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
         .await?;
     pause::at("opened").await;
     read.case.incident = Some(incident.id());
+    duty.keep_ledger(&incident, &mut read).await;
     let provisional = duty.responder.fall_back(&read, waiting_reason(duty, &work));
     let first = duty.responder.validate(&mut read, &provisional);
 
@@ -66,6 +68,8 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     pause::at("headline").await;
     incident = thread(duty, &work, incident, &read).await?;
     pause::at("thread").await;
+    // Asked once; the analysis goes on with an unknown service meanwhile.
+    super::registry::ask(duty, &incident, &read.triage.service_ambiguous).await?;
     let key = job.command.key.clone();
     analysis(duty, incident, read, &key, work.over_limit_seconds).await
 }
@@ -113,7 +117,8 @@ pub async fn rerun(duty: &Duty, job: &Job, work: Reanalyze) -> Result<(), JobErr
         duty.tell(reply, &post).await;
         return Ok(());
     }
-    let read = duty.responder.read(reported).await;
+    let mut read = duty.responder.read(reported).await;
+    duty.keep_ledger(&incident, &mut read).await;
     let used_up = route::next_after_failures(u32::try_from(refuted).unwrap_or(u32::MAX))
         == AfterFailure::EscalateToPeople;
     if used_up {
@@ -204,7 +209,7 @@ fn opening(work: &Analyze, read: &Read, now: Timestamp) -> NewIncident {
         private: work.place.private,
         title: read.title.clone(),
         service: read.case.service.clone(),
-        environment: None,
+        environment: environment_in(&read.case.report.text).map(str::to_owned),
         severity: Some(read.severity()),
         severity_by: work.severity.map(|_| work.who.name.clone()),
         locale: work.who.locale,
@@ -388,6 +393,7 @@ fn first_view(incident: &Incident, analysis: &Analysis, read: &Read) -> present:
     view.status = incident.status;
     view.reporter = super::duty::reporter_name(&incident.reporter).to_owned();
     view.change_before_impact = read.triage.change_before.is_some();
+    view.returned(&read.case);
     view
 }
 
@@ -460,6 +466,8 @@ async fn analysis(
     waiting
         .while_waiting(duty.responder.refine(&mut read, deadline))
         .await?;
+    // Memory was asked again.
+    duty.keep_ledger(&incident, &mut read).await;
     let route = duty.responder.route(&read);
     // The decision is stored before the call (R26).
     duty.store

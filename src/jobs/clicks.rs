@@ -4,6 +4,7 @@
 use super::duty::{Duty, Posted, attempt_key, incident_of, scope_of};
 use super::queue::{Job, JobError};
 use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
+use crate::incident::rights::{self, Deed};
 use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action, CardRef, Slot};
@@ -74,6 +75,8 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
     )
     .await?;
     settle_question(duty, &incident, card).await?;
+    // Said after the incident was over, a fix that worked is watched from then on.
+    super::outcomes::watch(duty, &incident).await?;
     if let Some(seq) = refuted {
         // R27: what failed is told, and the next analysis knows it.
         let again = Work::Reanalyze(Reanalyze {
@@ -161,7 +164,7 @@ async fn judge(
 
 /// Whether somebody pressed the same as another person did a moment ago: they could not see it yet,
 /// so they agree and take nothing back.
-fn at_once(work: &Click, by: &str, at: Timestamp) -> bool {
+pub(super) fn at_once(work: &Click, by: &str, at: Timestamp) -> bool {
     work.by != by && work.reply.created_ms < at.as_millisecond() + AT_ONCE.as_secs() * 1000
 }
 
@@ -344,12 +347,14 @@ pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
     let Some(analysis) = duty.shown(&stored) else {
         return Err(JobError::never("a checklist without an analysis"));
     };
+    let right = rights::right_for(Deed::DestructiveStep);
+    let may_approve = duty.allowed(&work.may, work.click.guild, right).await?;
     let now = Timestamp::now();
     let mut refused = false;
     for (place, step) in analysis.next_steps.iter().enumerate() {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         let ticked = work.ticked.contains(&place);
-        if ticked && step.needs_approver() && !work.may_approve {
+        if ticked && step.needs_approver() && !may_approve {
             let stands = duty
                 .store
                 .ticks(&scope, id, seq)
@@ -364,11 +369,7 @@ pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
             .await?;
     }
     if refused {
-        let post = present::error(
-            &Trouble::NotAllowed(say::Need::ManageThreads),
-            None,
-            work.click.locale,
-        );
+        let post = present::error(&Trouble::NotAllowed(right.into()), None, work.click.locale);
         duty.tell(&work.click.reply, &post).await;
     }
     duty.refresh(&incident, seq, &[Slot::Checklist]).await

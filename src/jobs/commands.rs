@@ -2,14 +2,20 @@
 
 use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
+use super::outcomes::{self, NotHeld};
+use super::recollect::{Asked, Recollected, united};
+use super::{keeping, registry};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
+use crate::incident::rights::right_for_command;
 use crate::incident::{
-    Engine, FixAttempt, IncidentId, Locale, Outcome, PastIncident, Service, Severity, Status,
+    Engine, FixAttempt, IncidentId, Locale, Outcome, PastIncident, PatternId, Severity, Status,
 };
 use crate::memory;
-use crate::present::say::{self, Need, Trouble};
+use crate::present::say::{self, Trouble};
 use crate::present::{self, IncidentRow, Post, Spent, Timing};
-use crate::store::{Entry, Filter, Incident, PutOutcome, StoreError};
+use crate::store::{
+    Entry, Filter, Incident, Link, LinkError, PutOutcome, Roles, Scope, Signed, StoreError,
+};
 use crate::validation::analysis::Audience;
 use jiff::Timestamp;
 use std::time::Duration;
@@ -49,6 +55,11 @@ async fn answer_to(
     command: &str,
     options: &Options,
 ) -> Answered {
+    // Discord's own settings for commands are not relied on.
+    let right = right_for_command(command);
+    if !duty.allowed(&who.may, place.guild, right).await? {
+        return Err(Trouble::NotAllowed(right.into()).into());
+    }
     match command {
         "help" => Ok(help(who.locale)),
         "update" => update(duty, who, place, options).await,
@@ -57,16 +68,27 @@ async fn answer_to(
         "memory search" => memory_search(duty, who, place, options).await,
         "memory show" => memory_show(duty, who, place, options).await,
         "memory add" => memory_add(duty, who, place, options).await,
-        "service list" => service_list(duty, who, place).await,
-        "service set" => service_set(duty, who, place, options).await,
-        "service alias" => service_alias(duty, who, place, options).await,
+        "memory duplicate" => memory_duplicate(duty, who, place, options).await,
+        "memory review" => super::review::next(duty, who, place).await,
+        "memory forget" => keeping::ask_forget(duty, who, place, options).await,
+        "memory share" => keeping::share(duty, who, place, options, true).await,
+        "memory unshare" => keeping::share(duty, who, place, options, false).await,
+        "memory export" => keeping::export(duty, who, place).await,
+        "service list" => registry::list(duty, who, place).await,
+        "service show" => registry::show(duty, who, place, options).await,
+        "service set" => registry::set(duty, who, place, options).await,
+        "service alias" => registry::alias(duty, who, place, options).await,
+        "service rename" => registry::rename(duty, who, place, options).await,
+        "service merge" => registry::merge(duty, who, place, options).await,
+        "service remove" => registry::remove(duty, who, place, options).await,
+        "settings roles" => roles(duty, who, place, options).await,
         _ => Err(Refusal::Trouble(Trouble::UnknownAction)),
     }
 }
 
 /// Works an answer out and gives it to that person alone; where that takes long (an analysis of a
 /// long log is checked anew), the person is acknowledged meanwhile.
-async fn privately(
+pub(super) async fn privately(
     duty: &Duty,
     reply: &Reply,
     locale: Locale,
@@ -103,7 +125,7 @@ async fn privately(
 }
 
 /// Why a command is not done.
-enum Refusal {
+pub(super) enum Refusal {
     Trouble(Trouble),
     Store(StoreError),
 }
@@ -123,7 +145,8 @@ impl From<Trouble> for Refusal {
     }
 }
 
-type Answered = Result<Post, Refusal>;
+/// What is said to the person alone, or why nothing was done.
+pub(super) type Answered = Result<Post, Refusal>;
 
 async fn say_privately(duty: &Duty, reply: &Reply, locale: Locale, answered: Answered) {
     match answered {
@@ -384,7 +407,7 @@ pub async fn open_past(
             .and_then(IncidentId::parse)
             .ok_or(Trouble::UnknownIncident)?;
         let (scope, _) = duty.scope(place).await?;
-        let incident = duty.store.incident(&scope, id).await?;
+        let incident = find(duty, &scope, id).await?;
         let analyses = match own {
             Some(own) => duty.store.analyses(&scope, own).await.unwrap_or_default(),
             None => Vec::new(),
@@ -400,12 +423,9 @@ pub async fn open_past(
                     .find(|recalled| recalled.incident.id == id)
             })
             .map(|recalled| recalled.grade);
-        Ok(present::past_incident(
-            &incident.past,
-            grade,
-            who.locale,
-            Timestamp::now(),
-        ))
+        Ok(duty
+            .past_in_full(&scope, &incident, grade, who.locale)
+            .await?)
     };
     let answered = opened.await;
     say_privately(duty, reply, who.locale, answered).await;
@@ -426,7 +446,7 @@ fn id_option(options: &Options) -> Result<Option<IncidentId>, Refusal> {
 async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
     let (scope, here) = duty.scope(place).await?;
     let incident = match (id_option(options)?, here) {
-        (Some(id), _) => duty.store.incident(&scope, id).await?,
+        (Some(id), _) => find(duty, &scope, id).await?,
         (None, Some(incident)) => incident,
         (None, None) => return Err(Trouble::NoIncidentHere.into()),
     };
@@ -499,27 +519,126 @@ async fn memory_search(duty: &Duty, who: &Person, place: &Place, options: &Optio
     let super::respond::Recollection::On(memory) = &duty.responder.memory else {
         return Err(Trouble::MemoryDown.into());
     };
-    let found = memory.recall(&query).await.map_err(|error| {
-        tracing::error!(
-            error = &error as &dyn std::error::Error,
-            "memory can't be searched"
-        );
-        Trouble::MemoryDown
-    })?;
-    let found: Vec<PastIncident> = found.candidates.into_iter().take(MOST_FOUND).collect();
-    Ok(present::memory_list(&found, who.locale, Timestamp::now()))
+    let ask = Asked {
+        guild: scope.guild.clone(),
+        channel: scope.channel.clone(),
+        own: None,
+        question: duty.responder.redact_text(asked),
+    };
+    let (found, named) = tokio::join!(memory.recall(&query), duty.responder.named(ask));
+    let found = match united(found, named) {
+        Recollected::Whole(found) => found,
+        // What a source that failed might have had, nobody can say (R4).
+        Recollected::InPart(found) if !found.candidates.is_empty() => found,
+        Recollected::InPart(_) => return Err(Trouble::MemoryDown.into()),
+        Recollected::Failed(error) => {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "memory can't be searched"
+            );
+            return Err(Trouble::MemoryDown.into());
+        }
+    };
+    let found: Vec<PastIncident> = found
+        .candidates
+        .into_iter()
+        // What is listed can be shown, and of a fragment there is nothing to show.
+        .filter(|past| !past.is_fragment())
+        .take(MOST_FOUND)
+        .collect();
+    let people = duty.store.people_said(&scope).await?;
+    let patterns = duty.learned(&scope, &people, &found).await?;
+    let now = Timestamp::now();
+    let list = present::memory_list(&found, who.locale, now);
+    Ok(present::with_patterns(list, &patterns, who.locale, now))
 }
 
 async fn memory_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
     let (scope, _) = duty.scope(place).await?;
+    if let Some(id) = options.text("id").and_then(PatternId::parse) {
+        let (pattern, records) = duty.pattern(&scope, id).await?;
+        return Ok(present::outcomes::pattern(
+            &pattern,
+            &records,
+            who.locale,
+            Timestamp::now(),
+        ));
+    }
+    let id = required_id(options)?;
+    let incident = find(duty, &scope, id).await?;
+    Ok(duty
+        .past_in_full(&scope, &incident, None, who.locale)
+        .await?)
+}
+
+/// From the private view of an incident: a fix of it held.
+pub async fn attempt_held(
+    duty: &Duty,
+    reply: &Reply,
+    who: &Person,
+    place: &Place,
+    id: IncidentId,
+    attempt: u32,
+) {
+    let said = async {
+        let (scope, _) = duty.scope(place).await?;
+        let now = Timestamp::now();
+        match outcomes::say_held(duty, &scope, id, attempt, &who.name, now).await {
+            Ok(_) => {}
+            Err(NotHeld::Refuted) => return Err(Refusal::Trouble(Trouble::FixHasFailed)),
+            Err(NotHeld::Store(error)) => return Err(error.into()),
+        }
+        let incident = duty.store.incident(&scope, id).await?;
+        Ok(duty
+            .past_in_full(&scope, &incident, None, who.locale)
+            .await?)
+    };
+    match said.await {
+        Ok(post) => {
+            // Its file stays as it was: only an edit of another kind could change it.
+            let mut payload = post.edit();
+            if let Some(fields) = payload.as_object_mut() {
+                fields.remove("attachments");
+            }
+            if let Err(error) = duty.rest.update_message(reply, &payload).await {
+                tracing::warn!(reason = error.reason(), "a view could not be changed");
+            }
+        }
+        Err(Refusal::Trouble(trouble)) => refuse(duty, reply, &trouble, who.locale).await,
+        Err(Refusal::Store(error)) => cannot_record(duty, reply, who.locale, &error).await,
+    }
+}
+
+/// Marks an incident as the same occurrence as another, or takes that back.
+async fn memory_duplicate(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let (scope, _) = duty.scope(place).await?;
     let id = id_option(options)?.ok_or(Trouble::UnknownIncident)?;
-    let incident = duty.store.incident(&scope, id).await?;
-    Ok(present::past_incident(
-        &incident.past,
-        None,
-        who.locale,
-        Timestamp::now(),
-    ))
+    let of = match options
+        .text("of")
+        .map(str::trim)
+        .filter(|of| !of.is_empty())
+    {
+        Some(of) => Some(IncidentId::parse(of).ok_or(Trouble::UnknownIncident)?),
+        None => None,
+    };
+    let linked = duty
+        .store
+        .link(
+            &scope,
+            id,
+            Link::DuplicateOf,
+            of,
+            &who.name,
+            Timestamp::now(),
+        )
+        .await;
+    match linked {
+        Ok(Some(of)) => Ok(present::private(&say::is_duplicate(who.locale, id, of))),
+        Ok(None) => Ok(present::private(&say::is_no_duplicate(who.locale, id))),
+        Err(LinkError::Cycle) => Err(Trouble::StandsUnderItself.into()),
+        Err(LinkError::Visibility) => Err(Trouble::SeenFromElsewhere.into()),
+        Err(LinkError::Store(error)) => Err(error.into()),
+    }
 }
 
 async fn memory_add(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
@@ -575,93 +694,60 @@ async fn memory_add(duty: &Duty, who: &Person, place: &Place, options: &Options)
     }
 }
 
-async fn service_list(duty: &Duty, who: &Person, place: &Place) -> Answered {
-    let registry = duty.store.services(&place.guild.to_string()).await?;
-    Ok(present::service_list(
-        &registry.services,
+/// The roles that a guild has set: shown, or changed where one is given.
+async fn roles(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let guild = place.guild.to_string();
+    let mut roles = duty.store.roles(&guild).await?;
+    let before = roles;
+    match options.text("clear") {
+        Some("responders") => roles.responders = None,
+        Some("administrators") => roles.administrators = None,
+        Some("both") => roles = Roles::default(),
+        _ => {}
+    }
+    for (option, role) in [
+        ("responders", &mut roles.responders),
+        ("administrators", &mut roles.administrators),
+    ] {
+        if let Some(id) = options.id(option) {
+            // The role that everybody has carries the guild's own number.
+            if id == place.guild {
+                return Err(Trouble::RoleOfEverybody.into());
+            }
+            *role = Some(id);
+        }
+    }
+    if roles != before {
+        let signed = Signed {
+            by: &who.name,
+            at: Timestamp::now(),
+        };
+        duty.store.set_roles(&guild, roles, signed).await?;
+    }
+    let shown = |role: Option<u64>| role.map(|id| say::role_number(who.locale, id));
+    Ok(present::private(&say::roles(
         who.locale,
-        Timestamp::now(),
-    ))
+        shown(roles.responders).as_deref(),
+        shown(roles.administrators).as_deref(),
+    )))
 }
 
-async fn service_set(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
-    let name = service_name(duty, who, options)?;
-    let guild = place.guild.to_string();
-    let known = duty.store.services(&guild).await?;
-    let mut service = known
-        .resolve(&name)
-        .and_then(|canonical| known.get(canonical))
-        .cloned()
-        .unwrap_or_else(|| Service::named(name));
-    let list = |option: &str| -> Option<Vec<String>> {
-        let text = options.text(option)?;
-        Some(
-            text.split([',', '，', '、'])
-                .map(str::trim)
-                .filter(|part| !part.is_empty())
-                .map(str::to_owned)
-                .collect(),
-        )
-    };
-    if let Some(aliases) = list("aliases") {
-        service.aliases = aliases;
-    }
-    if let Some(patterns) = list("high_risk") {
-        service.high_risk = patterns;
-    }
-    if let Some(apart) = list("environments_apart") {
-        service.environments_apart = apart;
-    }
-    match duty.store.set_service(&guild, &service).await {
-        Ok(()) => Ok(present::private(&say::service_stored(
-            who.locale,
-            &present::escape::inline(&service.name),
-        ))),
-        Err(StoreError::Invalid(_) | StoreError::Conflict(_)) => {
-            Err(Trouble::BadServiceName.into())
-        }
+/// The text of an option without what is secret; `None` where nothing was given.
+pub(super) fn redacted_option(duty: &Duty, options: &Options, name: &str) -> Option<String> {
+    let text = options.text(name)?.trim();
+    (!text.is_empty()).then(|| duty.responder.redact_text(text))
+}
+
+/// The incident that a command has to name.
+pub(super) fn required_id(options: &Options) -> Result<IncidentId, Refusal> {
+    id_option(options)?.ok_or_else(|| Trouble::UnknownIncident.into())
+}
+
+/// An incident that may be seen from the scope; where it was forgotten, that is said.
+pub(super) async fn find(duty: &Duty, scope: &Scope, id: IncidentId) -> Result<Incident, Refusal> {
+    match duty.store.incident(scope, id).await {
+        Ok(incident) => Ok(incident),
+        Err(StoreError::NotFound) => Err(keeping::gone(duty, scope, id).await),
         Err(error) => Err(error.into()),
-    }
-}
-
-async fn service_alias(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
-    let name = service_name(duty, who, options)?;
-    let alias = options.text("alias").unwrap_or_default().trim().to_owned();
-    let guild = place.guild.to_string();
-    let known = duty.store.services(&guild).await?;
-    let canonical = known
-        .resolve(&name)
-        .ok_or(Trouble::BadServiceName)?
-        .to_owned();
-    match duty.store.add_alias(&guild, &canonical, &alias).await {
-        Ok(()) => Ok(present::private(&say::alias_stored(
-            who.locale,
-            &present::escape::inline(&alias),
-            &present::escape::inline(&canonical),
-        ))),
-        Err(StoreError::Invalid(_) | StoreError::Conflict(_)) => {
-            Err(Trouble::BadServiceName.into())
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// A name that can be one, from a person who may configure.
-fn service_name(duty: &Duty, who: &Person, options: &Options) -> Result<String, Refusal> {
-    if !who.may.manage_guild {
-        return Err(Trouble::NotAllowed(Need::ManageServer).into());
-    }
-    let name = duty
-        .responder
-        .redact_text(options.text("name").unwrap_or_default().trim());
-    let sane = !name.is_empty()
-        && name.chars().count() <= 80
-        && !name
-            .chars()
-            .any(|c| c.is_control() || matches!(c, '<' | '>' | '@' | '`'));
-    if sane {
-        Ok(name)
-    } else {
-        Err(Trouble::BadServiceName.into())
     }
 }

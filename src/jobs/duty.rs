@@ -5,7 +5,8 @@ use super::queue::{JobError, Queue};
 use super::respond::{Responder, aside};
 use super::work::Work;
 use crate::discord::{self, DiscordError, Reply, Rest};
-use crate::incident::{IncidentId, Locale, Outcome, Registry};
+use crate::incident::sameness::same;
+use crate::incident::{IncidentId, Locale, Outcome, Registry, Right};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, By, CauseState, FixState, Post, View};
 use crate::response::triage;
@@ -46,6 +47,8 @@ pub struct Duty {
     pub turns: Arc<Turns>,
     /// After so long without a model the rule-based cards are shown as provisional (R23).
     pub provisional_after: Duration,
+    /// Incidents that ended so many days ago are forgotten; `None`: never.
+    pub retention_days: Option<u32>,
 }
 
 /// Acknowledgements that are under way: a job does not answer an interaction before them. And the
@@ -209,6 +212,35 @@ impl Duty {
         Ok((Scope::new(guild, seen_from), None))
     }
 
+    /// Whether a person may do what takes a right: by their permissions where they ask, else by a
+    /// role that the guild has set for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database, which is asked only where permissions don't suffice.
+    pub async fn allowed(
+        &self,
+        may: &discord::May,
+        guild: u64,
+        right: Right,
+    ) -> Result<bool, StoreError> {
+        let by_permission = match right {
+            Right::Write => true,
+            Right::Respond => may.manage_threads || may.manage_guild,
+            Right::Administer | Right::Own => may.manage_guild,
+        };
+        if by_permission || right == Right::Own || may.roles.is_empty() {
+            return Ok(by_permission);
+        }
+        let set = self.store.roles(&guild.to_string()).await?;
+        let has = |role: Option<u64>| role.is_some_and(|role| may.roles.contains(&role));
+        Ok(match right {
+            Right::Respond => has(set.responders) || has(set.administrators),
+            Right::Administer => has(set.administrators),
+            Right::Write | Right::Own => by_permission,
+        })
+    }
+
     /// The services of a guild; none where the database does not answer (the analysis goes on).
     pub async fn registry(&self, guild: &str) -> Registry {
         match self.store.services(guild).await {
@@ -257,7 +289,12 @@ impl Duty {
         view.status = incident.status;
         view.reporter = reporter_name(&incident.reporter).to_owned();
         view.lead.clone_from(&incident.lead);
-        view.started_at = incident.past.started_at;
+        // What memory takes for the beginning, where nobody said it, is no word of a person.
+        view.started_at = incident
+            .past
+            .started_at
+            .filter(|at| ![incident.reported_at, incident.detected_at].contains(&Some(*at)));
+        view.returned(&stored.case);
         view.cause_confirmed = incident.past.cause_confirmed;
         if view.severity.is_grave() {
             let said = triage::Said {
@@ -266,6 +303,25 @@ impl Duty {
             };
             let read = triage::triage(&stored.case.report, &stored.case.registry, &said);
             view.change_before_impact = read.change_before.is_some();
+        }
+        // A tombstone keeps the number alone.
+        let tombstone = say::forgotten_words(stored.case.locale);
+        let recalled = stored.case.memory.recalled().iter();
+        for one in recalled.filter(|one| one.incident.title == tombstone) {
+            if self
+                .store
+                .forgotten(&scope, one.incident.id)
+                .await?
+                .is_some()
+            {
+                view.forgotten.push(one.incident.id);
+            }
+        }
+        if let Some(service) = &incident.past.service
+            && present::nothing_known(analysis)
+        {
+            let registry = self.registry(&incident.guild).await;
+            view.knows = super::registry::knows(self, &scope, &registry, service).await?;
         }
         view.notes = incident
             .report
@@ -301,6 +357,14 @@ impl Duty {
                 attempts
                     .iter()
                     .find(|attempt| attempt.key == key && !attempt.withdrawn)
+                    // Where something is forgotten since, cards may stand in another order.
+                    .filter(|attempt| {
+                        view.forgotten.is_empty()
+                            || analysis
+                                .hypotheses
+                                .get(place)
+                                .is_some_and(|card| same(&attempt.fix.fix, &card.fix))
+                    })
                     .map_or(FixState::Untried, |attempt| {
                         let by = By {
                             name: attempt.fix.by.clone(),

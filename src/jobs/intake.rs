@@ -8,13 +8,16 @@
 use super::commands;
 use super::duty::{Duty, reporter_id, scope_of, trouble_id};
 use super::pause;
+use super::review;
 use super::talk::BURST;
 use super::work::{
-    Analyze, Click, Evidence, FollowUp, Reanalyze, Resolve, TickSteps, Work, audience_of,
+    Analyze, ChooseService, Click, Evidence, FollowUp, Forget, Import, Reanalyze, Resolve,
+    TickSteps, Work, audience_of,
 };
 use crate::discord::{
-    BotMay, DiscordError, FileRef, Incoming, Need, Person, Place, Reply, SeenMessage,
+    BotMay, DiscordError, FileRef, Incoming, Need, OptionValue, Person, Place, Reply, SeenMessage,
 };
+use crate::incident::rights::{self, Deed, Right};
 use crate::incident::{Locale, Report, Severity};
 use crate::present::modals::input;
 use crate::present::say::{self, Trouble};
@@ -27,6 +30,8 @@ use std::time::Duration;
 
 /// How long a commit is waited for before the acknowledgement goes out without it.
 const COMMIT_WAIT: Duration = Duration::from_secs(1);
+/// How long what a message tells is kept for before its form opens without that.
+const DRAFT_WAIT: Duration = Duration::from_millis(500);
 /// Messages of a thread that are read again after a reconnect.
 const CATCH_UP: usize = 100;
 /// How far back a catch-up looks: as long as seen messages are remembered.
@@ -39,6 +44,8 @@ enum Acknowledge {
     Publicly,
     /// The message stays as it is until edited.
     Silently,
+    /// "Thinking", for the person alone.
+    Privately,
 }
 
 /// Takes one event.
@@ -66,9 +73,15 @@ pub async fn take(duty: &Duty, incoming: Incoming) {
             who,
             place,
             bot_may,
+            command,
             message,
-            ..
-        } => message_command(duty, reply, who, place, bot_may, message).await,
+        } => {
+            if command == "Remember as incident" {
+                remember(duty, &reply, &who, &place, &message).await;
+            } else {
+                message_command(duty, reply, who, place, bot_may, message).await;
+            }
+        }
         Incoming::Modal {
             reply,
             who,
@@ -184,6 +197,7 @@ async fn slash(
             });
             commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
         }
+        "memory import" => import(duty, reply, who, place, options).await,
         "resolve" => resolve_modal(duty, &reply, &who, &place, options.text("worked")).await,
         _ => commands::answer(duty, &reply, &who, &place, command, options).await,
     }
@@ -268,7 +282,97 @@ async fn modal(
             });
             commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
         }
+        Some(Action::RememberModal { message }) => {
+            let (own, fields) = (duty.clone(), fields.clone());
+            let locale = who.locale;
+            let stored =
+                async move { review::remember(&own, &who, &place, message, &fields).await };
+            commands::privately(duty, &reply, locale, stored).await;
+        }
         _ => refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await,
+    }
+}
+
+/// *Remember as incident*: the modal opens with what the message tells.
+async fn remember(duty: &Duty, reply: &Reply, who: &Person, place: &Place, message: &SeenMessage) {
+    if message.author.id != who.id {
+        let right = rights::right_for(Deed::RememberForOthers);
+        if !permitted(duty, reply, who, place, right).await {
+            return;
+        }
+    }
+    if message.text.trim().is_empty() {
+        refuse(duty, reply, &Trouble::EmptyReport, who.locale).await;
+        return;
+    }
+    let past = review::draft(duty, place, message).await;
+    let prefill = review::prefill(&past, who.locale);
+    let payload = present::remember_modal(who.locale, message.id, &prefill);
+    // What the form has no room for is kept beside it; a slow store is not waited for.
+    let (own, by, guild, id) = (duty.clone(), who.name.clone(), place.guild, message.id);
+    let mut kept =
+        tokio::spawn(async move { review::keep_draft(&own, guild, id, &by, &past).await });
+    let _in_time = tokio::time::timeout(DRAFT_WAIT, &mut kept).await;
+    open_modal(duty, reply, &payload, who.locale).await;
+}
+
+/// `/memory import`: what can be said without IO is said at once; the rest is a job.
+async fn import(
+    duty: &Duty,
+    reply: Reply,
+    who: Person,
+    place: Place,
+    options: &crate::discord::Options,
+) {
+    let locale = who.locale;
+    let right = rights::right_for_command("memory import");
+    if !permitted(duty, &reply, &who, &place, right).await {
+        return;
+    }
+    let file = options.file("file").cloned();
+    let channel = match options.0.get("channel") {
+        Some(OptionValue::Channel {
+            readable: false, ..
+        }) => {
+            say_alone(duty, &reply, say::channel_not_seen(locale)).await;
+            return;
+        }
+        Some(OptionValue::Channel { id, .. }) => Some(*id),
+        _ => None,
+    };
+    let since = options.text("since").map(str::trim).unwrap_or_default();
+    let since_ms = if since.is_empty() {
+        Some(0)
+    } else {
+        since
+            .parse::<jiff::civil::Date>()
+            .ok()
+            .and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC).ok())
+            .map(|day| day.timestamp().as_millisecond())
+    };
+    let Some(since_ms) = since_ms else {
+        say_alone(duty, &reply, say::bad_since(locale)).await;
+        return;
+    };
+    if file.is_none() && (channel.is_none() || since.is_empty()) {
+        say_alone(duty, &reply, say::import_needs_one(locale)).await;
+        return;
+    }
+    let work = Work::Import(Box::new(Import {
+        reply: reply.clone(),
+        who,
+        place,
+        file,
+        channel,
+        since_ms,
+    }));
+    commit(duty, &reply, &work, Acknowledge::Privately, locale).await;
+}
+
+async fn say_alone(duty: &Duty, reply: &Reply, sentence: &str) {
+    let post = present::private(sentence);
+    if let Err(error) = duty.rest.show(reply, &post.payload, true).await {
+        tracing::warn!(reason = error.reason(), "an answer could not be shown");
     }
 }
 
@@ -347,7 +451,7 @@ async fn component(
                 .iter()
                 .filter_map(|value| value.parse().ok())
                 .collect(),
-            may_approve: who.may.manage_threads,
+            may: who.may.clone(),
         }),
         Action::ShowUpdate { .. } => Work::ShowUpdate(click),
         Action::Reanalyze { incident } | Action::TryAgain { incident } => {
@@ -399,10 +503,70 @@ async fn component(
             commands::why(duty, &reply, &who, &place, Some((incident, analysis))).await;
             return;
         }
-        Action::StillHeld { .. }
-        | Action::CameBack { .. }
-        | Action::ResolveModal { .. }
-        | Action::AnalyzeModal => {
+        Action::StillHeld { .. } | Action::CameBack { .. } | Action::TakeBack { .. } => {
+            Work::StillFixed(click)
+        }
+        Action::Reopen { .. } => Work::Reopen(click),
+        Action::SameAs { .. } | Action::DifferentFrom { .. } => Work::Sameness(click),
+        Action::AttemptHeld { incident, attempt } => {
+            commands::attempt_held(duty, &reply, &who, &place, incident, attempt).await;
+            return;
+        }
+        Action::ImportYes { .. } | Action::ImportNo { .. } => {
+            let right = rights::right_for_command("memory import");
+            if !permitted(duty, &reply, &who, &place, right).await {
+                return;
+            }
+            Work::ImportAnswer(click)
+        }
+        Action::Review {
+            incident,
+            attempt,
+            worked,
+        } => {
+            review::answered(duty, &reply, &who, &place, incident, attempt, worked).await;
+            return;
+        }
+        Action::ChooseService { .. } => Work::ChooseService(ChooseService {
+            service: values.into_iter().next().unwrap_or_default(),
+            over_limit_seconds: duty.limiter.analysis(place.guild, who.id),
+            click,
+        }),
+        Action::Keep { incident } => {
+            let kept = present::private(&say::kept(who.locale, incident));
+            if let Err(error) = duty.rest.update_message(&reply, &kept.edit()).await {
+                tracing::warn!(reason = error.reason(), "a question can't be closed");
+            }
+            return;
+        }
+        Action::Forget { incident } => {
+            let right = rights::right_for_command("memory forget");
+            if !permitted(duty, &reply, &who, &place, right).await {
+                return;
+            }
+            let seen = match duty.scope(&place).await {
+                Ok((scope, _)) => duty.store.incident(&scope, incident).await,
+                Err(error) => Err(error),
+            };
+            match seen {
+                Ok(_) => Work::Forget(Forget {
+                    guild: place.guild,
+                    by: who.name.clone(),
+                    incident: incident.number(),
+                    locale: who.locale,
+                    reply: reply.clone(),
+                }),
+                Err(StoreError::NotFound) => {
+                    refuse(duty, &reply, &Trouble::UnknownIncident, who.locale).await;
+                    return;
+                }
+                Err(error) => {
+                    cannot_record(duty, &reply, who.locale, &error).await;
+                    return;
+                }
+            }
+        }
+        Action::RememberModal { .. } | Action::ResolveModal { .. } | Action::AnalyzeModal => {
             refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await;
             return;
         }
@@ -435,14 +599,12 @@ async fn resolve_modal(
         }
     };
     let own = reporter_id(&incident.reporter) == Some(who.id);
-    if !own && !who.may.manage_threads {
-        refuse(
-            duty,
-            reply,
-            &Trouble::NotAllowed(say::Need::ManageThreads),
-            who.locale,
-        )
-        .await;
+    let deed = if own {
+        Deed::ResolveOwn
+    } else {
+        Deed::ResolveForOthers
+    };
+    if !permitted(duty, reply, who, place, rights::right_for(deed)).await {
         return;
     }
     let attempts = duty
@@ -461,6 +623,21 @@ async fn resolve_modal(
     };
     let payload = present::resolve_modal(who.locale, incident.id(), worked, &prefill);
     open_modal(duty, reply, &payload, who.locale).await;
+}
+
+/// Whether the person may; where not, or where that can't be found out, they are told.
+async fn permitted(duty: &Duty, reply: &Reply, who: &Person, place: &Place, right: Right) -> bool {
+    match duty.allowed(&who.may, place.guild, right).await {
+        Ok(true) => true,
+        Ok(false) => {
+            refuse(duty, reply, &Trouble::NotAllowed(right.into()), who.locale).await;
+            false
+        }
+        Err(error) => {
+            cannot_record(duty, reply, who.locale, &error).await;
+            false
+        }
+    }
 }
 
 async fn open_modal(duty: &Duty, reply: &Reply, payload: &Value, locale: Locale) {
@@ -523,7 +700,9 @@ async fn commit(duty: &Duty, reply: &Reply, work: &Work, how: Acknowledge, local
                 let post = present::error(&Trouble::NotStoredAfterAll, Some(&id), locale);
                 match how {
                     Acknowledge::Silently => duty.tell(reply, &post).await,
-                    Acknowledge::Publicly => drop(duty.answer(reply, &post).await),
+                    Acknowledge::Publicly | Acknowledge::Privately => {
+                        let _shown = duty.answer(reply, &post).await;
+                    }
                 }
             }
         }
@@ -534,6 +713,7 @@ async fn acknowledge(duty: &Duty, reply: &Reply, how: Acknowledge) {
     let done = match how {
         Acknowledge::Publicly => duty.rest.defer(reply, false).await,
         Acknowledge::Silently => duty.rest.defer_update(reply).await,
+        Acknowledge::Privately => duty.rest.defer(reply, true).await,
     };
     match done {
         // The same interaction delivered twice is acknowledged once.

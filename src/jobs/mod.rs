@@ -2,14 +2,23 @@
 //! process.
 
 pub mod analyze;
+pub mod backtest;
 pub mod clicks;
 pub mod commands;
 pub mod duty;
+pub mod history;
+pub mod imports;
 pub mod intake;
+pub mod keeping;
 pub mod limits;
+pub mod mirror;
+pub mod outcomes;
 pub mod pause;
 pub mod queue;
+pub mod recollect;
+pub mod registry;
 pub mod remember;
 pub mod respond;
+pub mod review;
 pub mod talk;
 pub mod work;

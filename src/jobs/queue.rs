@@ -10,19 +10,22 @@
 //!   that kills the process counts its attempts too. Then it is a dead letter, which is itself a
 //!   job, so that somebody is told in any case.
 //!
-//! Design: `riverqueue` on the store's one writing connection, so that jobs and rows share
-//! commits and never wait for each other's locks. Its jobs carry no lease: on SQLite exactly one
-//! process works the queue (a lock beside the file sees to that), so what stands as running at a
-//! start was left by a dead process and is released at once. Limits on time are kept here, where a
-//! job that is over them is an ordinary failure; the queue's own limits stand behind as a backstop.
+//! Design: `riverqueue` on the store's own connections. Its jobs carry no lease: exactly one process
+//! at a time works the queue, so what stands as running when it begins was left by a dead one and is
+//! released at once. On SQLite a lock beside the file sees to that, and a second process is refused.
+//! On PostgreSQL it is a place on duty ([`crate::database::place`]): a second process stands by
+//! until the first is gone, and one that loses its place stops what it works. Limits on time are
+//! kept here, where a job that is over them is an ordinary failure; the queue's own limits stand
+//! behind as a backstop.
 //!
 //! Deliberately absent: exactly-once. A job killed between its effect and its completion runs
 //! again: effects are keyed (see [`crate::store::Store::intend_post`]), and [`Job::attempt`] tells.
 
-use crate::database::{query_as, query_scalar};
+use crate::database::place::{Lost, Place};
+use crate::database::{Body, Pool, Sql, query, query_as, query_scalar};
 use crate::store::{Store, StoreError};
-use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 use jiff::Timestamp;
 use riverqueue::{
     Client, InsertOpts, JobArgs, JobRow, JobState, MaintenanceConfig, QueueConfig, Retention,
@@ -31,10 +34,10 @@ use riverqueue::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::SqlitePool;
+use sqlx::{PgPool, SqlitePool};
 use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
@@ -47,12 +50,19 @@ const QUEUE: &str = "default";
 const WAITING: usize = 4096;
 /// Commands in one commit.
 const GROUP: usize = 512;
+/// Of these, what PostgreSQL takes in one transaction, and how many of these at once.
+const CHUNK: usize = 32;
+const AT_ONCE: usize = 6;
 /// Levels of a payload; the reader of JSON gives up at 128.
 const DEEPEST: usize = 100;
 /// Pause between two jobs that are released after they ran when the process died, twice or more.
 const QUARANTINE: Duration = Duration::from_secs(1);
 /// How often the queue looks for jobs that became due; committed ones wake it at once.
 const POLL: Duration = Duration::from_millis(250);
+/// Commands read at once while some are removed.
+const PURGED_AT_ONCE: i64 = 200;
+/// The place on duty: of the one shard there is.
+const PLACE: i32 = 0;
 /// How far the queue's own limit on time stands behind ours.
 const BACKSTOP: Duration = Duration::from_secs(30);
 
@@ -169,7 +179,8 @@ pub struct QueueOptions {
     pub pause: Duration,
     /// Attempts in all.
     pub attempts: u32,
-    /// How long a start waits for the process before to let go of the database.
+    /// How long a start waits for the process before to let go of SQLite's file. On PostgreSQL it
+    /// stands by for as long as it takes.
     pub lock_patience: Duration,
     /// How long a commit is tried again where the database is busy or full.
     pub commit_patience: Duration,
@@ -239,6 +250,15 @@ impl Counts {
     }
 }
 
+/// What became of commands that were to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Removed.
+    pub removed: u64,
+    /// Being worked, and left.
+    pub running: u64,
+}
+
 /// The running queue. Clones are the same queue.
 #[derive(Clone)]
 pub struct Queue {
@@ -250,6 +270,7 @@ struct Inner {
     store: Store,
     client: Client,
     stopping: watch::Sender<Option<Duration>>,
+    lost: Lost,
     tasks: std::sync::Mutex<Option<(JoinHandle<()>, JoinHandle<()>)>>,
 }
 
@@ -261,19 +282,33 @@ struct Waiting {
     done: oneshot::Sender<Result<Committed, StoreError>>,
 }
 
+/// A command that is not worked yet, by its key.
+macro_rules! waiting {
+    ($key:literal) => {
+        concat!(
+            "SELECT id FROM river_job WHERE state IN ('available', 'pending', 'scheduled', 'retryable') \
+             AND kind = 'command' AND ",
+            $key,
+            " = $1"
+        )
+    };
+}
 impl Queue {
-    /// Releases what a dead process left running, and starts working.
+    /// Releases what a dead process left running, and starts working; on PostgreSQL when no other
+    /// process is on duty any more.
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`] where another process works this database; those of the database.
+    /// [`StoreError::InUse`] where another process works this file of SQLite; those of the
+    /// database.
     pub async fn start(
         store: &Store,
         options: QueueOptions,
         handler: Handler,
         undertaker: Undertaker,
     ) -> Result<Self, StoreError> {
-        let lock = lock(store, options.lock_patience).await?;
+        let hold = hold(store, options.lock_patience).await?;
+        let lost = hold.lost();
         let options = Arc::new(options);
         let mut workers = Workers::new();
         workers
@@ -290,9 +325,12 @@ impl Queue {
             .map_err(queue_error)?;
         let longest = options.longest();
         let days = |days: u64| Retention::DeleteAfter(Duration::from_secs(days * 24 * 60 * 60));
-        let pool = store.write_pool().sqlite();
-        let pool = pool.ok_or(StoreError::Unavailable(None))?.clone();
-        let client = Client::builder(pool.clone())
+        let builder = match queue_pool(store) {
+            // Commits wake the workers of this process, and there is no other.
+            Pool::Sqlite(pool) => Client::builder(pool.clone()).without_notifications(),
+            Pool::Postgres(pool) => Client::builder(pool.clone()),
+        };
+        let client = builder
             .workers(workers)
             .queue(
                 QUEUE,
@@ -313,11 +351,19 @@ impl Queue {
                     .with_cancelled_job_retention(days(3))
                     .with_discarded_job_retention(days(30)),
             )
-            // One process: commits wake the workers directly, without a table in between.
-            .without_notifications()
             .build()
             .map_err(queue_error)?;
-        release_orphans(&pool, &client).await?;
+        let orphans = match queue_pool(store) {
+            Pool::Sqlite(pool) => release_orphans(pool, &client).await?,
+            Pool::Postgres(pool) => release_orphans_of_postgres(pool, &client).await?,
+        };
+        if orphans != Orphans::default() {
+            tracing::info!(
+                released = orphans.released,
+                dead = orphans.dead,
+                "jobs that a process before left running go on"
+            );
+        }
 
         let (intake, waiting) = mpsc::channel(WAITING);
         let (stopping, stop) = watch::channel(None);
@@ -326,14 +372,16 @@ impl Queue {
             waiting,
             stop.clone(),
             options.commit_patience,
+            store.write_pool().postgres().is_some(),
         ));
-        let supervisor = tokio::spawn(supervise(client.clone(), stop, lock));
+        let supervisor = tokio::spawn(supervise(client.clone(), stop, hold));
         Ok(Self {
             intake,
             inner: Arc::new(Inner {
                 store: store.clone(),
                 client,
                 stopping,
+                lost,
                 tasks: std::sync::Mutex::new(Some((committer, supervisor))),
             }),
         })
@@ -373,6 +421,10 @@ impl Queue {
                 "the payload of a command is nested too deeply".to_owned(),
             ));
         }
+        let command = Command {
+            payload: without_nul(command.payload),
+            ..command
+        };
         let (done, committed) = oneshot::channel();
         let waiting = Waiting {
             command,
@@ -398,10 +450,10 @@ impl Queue {
     ///
     /// Those of the database.
     pub async fn cancel(&self, key: &str) -> Result<bool, StoreError> {
-        let id: Option<i64> = query_scalar(
-            "SELECT id FROM river_job WHERE state IN ('available', 'pending', 'scheduled', 'retryable') \
-             AND kind = 'command' AND json_extract(args, '$.key') = $1",
-        )
+        let id: Option<i64> = query_scalar(Sql {
+            sqlite: waiting!("json_extract(args, '$.key')"),
+            postgres: waiting!("args->>'key'"),
+        })
         .bind(key)
         .fetch_optional(self.inner.store.read_pool())
         .await?;
@@ -418,17 +470,96 @@ impl Queue {
         Ok(job.state == JobState::Cancelled)
     }
 
+    /// Removes every command of a guild that `concerns` says is to go, whatever became of it, and
+    /// overwrites it; what is being worked stays, and is counted.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn purge(
+        &self,
+        guild: &str,
+        concerns: impl Fn(&Command) -> bool + Send,
+    ) -> Result<Purged, StoreError> {
+        const PAGE: Sql = Sql {
+            sqlite: "SELECT id, state, json(args) FROM river_job \
+                     WHERE id > $1 AND json(args) LIKE $2 ORDER BY id LIMIT $3",
+            postgres: "SELECT id, state::text, args::text FROM river_job \
+                       WHERE id > $1 AND args::text LIKE $2 ORDER BY id LIMIT $3",
+        };
+        let store = &self.inner.store;
+        let mut purged = Purged::default();
+        let mut after = 0;
+        loop {
+            // Read page by page: a day's commands may be many, and each may hold a long report.
+            let page: Vec<(i64, String, String)> = query_as(PAGE)
+                .bind(after)
+                .bind(format!("%\"guild\":%{guild}%"))
+                .bind(PURGED_AT_ONCE)
+                .fetch_all(store.read_pool())
+                .await?;
+            let Some((last, ..)) = page.last() else {
+                return Ok(purged);
+            };
+            after = *last;
+            let mut going = Vec::new();
+            for (id, state, args) in &page {
+                // A dead letter holds the command that it is about.
+                let command = serde_json::from_str::<Command>(args)
+                    .or_else(|_| serde_json::from_str::<DeadLetter>(args).map(|it| it.command));
+                let Ok(command) = command else { continue };
+                if !concerns(&command) {
+                    continue;
+                }
+                if state == "running" {
+                    purged.running += 1;
+                } else {
+                    going.push(*id);
+                }
+            }
+            if going.is_empty() {
+                continue;
+            }
+            let mut tx = store.write_pool().begin().await?;
+            if let Body::Sqlite(connection) = tx.body() {
+                sqlx::query("PRAGMA secure_delete = ON")
+                    .execute(connection)
+                    .await?;
+            }
+            for id in going {
+                // One that began meanwhile is left to end.
+                let gone = query("DELETE FROM river_job WHERE id = $1 AND state <> 'running'")
+                    .bind(id)
+                    .execute(&mut tx)
+                    .await?;
+                match gone.rows_affected() {
+                    0 => purged.running += 1,
+                    _ => purged.removed += 1,
+                }
+            }
+            if let Body::Sqlite(connection) = tx.body() {
+                sqlx::query("PRAGMA secure_delete = FAST")
+                    .execute(connection)
+                    .await?;
+            }
+            tx.commit().await?;
+        }
+    }
+
     /// How many jobs stand where.
     ///
     /// # Errors
     ///
     /// Those of the database.
     pub async fn counts(&self) -> Result<Counts, StoreError> {
-        let rows: Vec<(String, i64, Option<f64>)> = query_as(
-            "SELECT state, count(*), \
-             max(CASE WHEN state = 'running' THEN (julianday('now') - julianday(attempted_at)) * 86400000.0 END) \
-             FROM river_job GROUP BY state",
-        )
+        let rows: Vec<(String, i64, Option<f64>)> = query_as(Sql {
+            sqlite: "SELECT state, count(*), \
+                     max(CASE WHEN state = 'running' THEN (julianday('now') - julianday(attempted_at)) * 86400000.0 END) \
+                     FROM river_job GROUP BY state",
+            postgres: "SELECT state::text, count(*), \
+                       max(CASE WHEN state = 'running' THEN (extract(epoch FROM clock_timestamp() - attempted_at) * 1000)::float8 END) \
+                       FROM river_job GROUP BY state",
+        })
         .fetch_all(self.inner.store.read_pool())
         .await?;
         let mut counts = Counts::default();
@@ -446,6 +577,12 @@ impl Queue {
             }
         }
         Ok(counts)
+    }
+
+    /// Returns when another process has to be taken to be on duty: this queue has stopped working
+    /// then. Never on SQLite.
+    pub async fn lost(&self) {
+        self.inner.lost.wait().await;
     }
 
     /// Stops taking commands, commits those that were taken, lets running jobs finish for at most
@@ -480,11 +617,70 @@ fn reads_back(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// Keeps a second process from working the same file. The lock falls with the process.
-async fn lock(store: &Store, patience: Duration) -> Result<Option<std::fs::File>, StoreError> {
-    let Some(database) = store.file() else {
-        return Ok(None);
+/// A text without NUL, which the JSON of PostgreSQL refuses.
+fn without_nul(value: Value) -> Value {
+    let clean = |text: String| {
+        if text.contains('\0') {
+            text.replace('\0', "")
+        } else {
+            text
+        }
     };
+    match value {
+        Value::String(text) => Value::String(clean(text)),
+        Value::Array(items) => items.into_iter().map(without_nul).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(key, field)| (clean(key), without_nul(field)))
+            .collect(),
+        other => other,
+    }
+}
+
+/// What keeps a second process from working the same database. It falls with the process.
+enum Hold {
+    /// A database in memory is nobody else's.
+    Own,
+    /// A lock beside SQLite's file.
+    File {
+        /// Open for as long as it is locked.
+        _locked: std::fs::File,
+    },
+    /// A place on PostgreSQL.
+    Place(Place),
+}
+
+impl Hold {
+    fn lost(&self) -> Lost {
+        match self {
+            Self::Place(place) => place.lost(),
+            Self::Own | Self::File { .. } => Lost::never(),
+        }
+    }
+}
+
+/// SQLite's one writing connection; on PostgreSQL not the writers', who queue for their guild.
+fn queue_pool(store: &Store) -> &Pool {
+    match store.write_pool() {
+        writer @ Pool::Sqlite(_) => writer,
+        Pool::Postgres(_) => store.read_pool(),
+    }
+}
+
+async fn hold(store: &Store, patience: Duration) -> Result<Hold, StoreError> {
+    match (queue_pool(store), store.file()) {
+        (Pool::Postgres(pool), _) => match Place::take(pool, PLACE, None).await? {
+            Some(place) => Ok(Hold::Place(place)),
+            None => Err(StoreError::InUse),
+        },
+        (Pool::Sqlite(_), Some(file)) => Ok(Hold::File {
+            _locked: lock(file, patience).await?,
+        }),
+        (Pool::Sqlite(_), None) => Ok(Hold::Own),
+    }
+}
+
+async fn lock(database: &Path, patience: Duration) -> Result<std::fs::File, StoreError> {
     let mut name = database.as_os_str().to_owned();
     name.push(".lock");
     let file = std::fs::File::options()
@@ -496,7 +692,7 @@ async fn lock(store: &Store, patience: Duration) -> Result<Option<std::fs::File>
     let deadline = tokio::time::Instant::now() + patience;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
+            Ok(()) => return Ok(file),
             Err(std::fs::TryLockError::WouldBlock) => {
                 if tokio::time::Instant::now() >= deadline {
                     return Err(StoreError::InUse);
@@ -510,12 +706,21 @@ async fn lock(store: &Store, patience: Duration) -> Result<Option<std::fs::File>
     }
 }
 
+/// How many jobs a dead process left running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Orphans {
+    /// Those that go on.
+    released: usize,
+    /// Those whose attempts are used up.
+    dead: usize,
+}
+
 /// What stands as running was left by a dead process: nobody else works this database. It is due
 /// again at once, or a dead letter where the attempts are used up. Where one of them may be what
 /// kills the process (they were running when it died, and not for the first time), they are
 /// released one by one, so that the others do not use up their attempts beside it. The dead
 /// process's term as leader ends too, else nothing would be scheduled until it runs out.
-async fn release_orphans(pool: &SqlitePool, client: &Client) -> Result<(), StoreError> {
+async fn release_orphans(pool: &SqlitePool, client: &Client) -> Result<Orphans, StoreError> {
     let mut tx = riverqueue::database::begin_sqlite_write(pool).await?;
     sqlx::query("DELETE FROM river_leader")
         .execute(&mut *tx)
@@ -546,15 +751,8 @@ async fn release_orphans(pool: &SqlitePool, client: &Client) -> Result<(), Store
     .fetch_all(&mut *tx)
     .await?;
     for (args, attempt) in &dead {
-        let command: Command = serde_json::from_str(args)?;
-        let letter = DeadLetter {
-            key: command.key.clone(),
-            command,
-            attempts: u32::try_from(*attempt).unwrap_or(u32::MAX),
-            reason: "the program ended while it was worked".to_owned(),
-        };
         client
-            .insert(letter)
+            .insert(letter(args, *attempt)?)
             .tx(&mut tx)
             .await
             .map_err(queue_error)?;
@@ -566,14 +764,66 @@ async fn release_orphans(pool: &SqlitePool, client: &Client) -> Result<(), Store
     .execute(&mut *tx)
     .await?;
     tx.commit().await?;
-    if !orphans.is_empty() || !dead.is_empty() {
-        tracing::info!(
-            released = orphans.len(),
-            dead = dead.len(),
-            "jobs that a process before left running go on"
-        );
+    Ok(Orphans {
+        released: orphans.len(),
+        dead: dead.len(),
+    })
+}
+
+/// The same on PostgreSQL, where this process has just come on duty.
+async fn release_orphans_of_postgres(
+    pool: &PgPool,
+    client: &Client,
+) -> Result<Orphans, StoreError> {
+    let mut tx = riverqueue::database::begin_postgres(pool).await?;
+    sqlx::query("DELETE FROM river_leader")
+        .execute(&mut *tx)
+        .await?;
+    let released = sqlx::query(
+        "UPDATE river_job SET state = 'available', \
+         scheduled_at = now() + orphan.again * orphan.turn * make_interval(secs => $1) \
+         FROM (SELECT id, CASE WHEN attempt < 2 THEN 0 ELSE 1 END AS again, \
+               row_number() OVER (PARTITION BY attempt < 2 ORDER BY id) - 1 AS turn FROM river_job \
+               WHERE state = 'running' AND attempt < max_attempts) AS orphan \
+         WHERE river_job.id = orphan.id",
+    )
+    .bind(QUARANTINE.as_secs_f64())
+    .execute(&mut *tx)
+    .await?
+    .rows_affected();
+    let dead: Vec<(String, i64)> = sqlx::query_as(
+        "SELECT args::text, attempt::bigint FROM river_job \
+         WHERE state = 'running' AND attempt >= max_attempts AND kind = 'command'",
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    for (args, attempt) in &dead {
+        client
+            .insert(letter(args, *attempt)?)
+            .tx(&mut tx)
+            .await
+            .map_err(queue_error)?;
     }
-    Ok(())
+    sqlx::query(
+        "UPDATE river_job SET state = 'discarded', finalized_at = now() WHERE state = 'running'",
+    )
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await?;
+    Ok(Orphans {
+        released: usize::try_from(released).unwrap_or(usize::MAX),
+        dead: dead.len(),
+    })
+}
+
+fn letter(args: &str, attempt: i64) -> Result<DeadLetter, StoreError> {
+    let command: Command = serde_json::from_str(args)?;
+    Ok(DeadLetter {
+        key: command.key.clone(),
+        command,
+        attempts: u32::try_from(attempt).unwrap_or(u32::MAX),
+        reason: "the program ended while it was worked".to_owned(),
+    })
 }
 
 /// Commits what waits, together, until the queue stops and nothing waits.
@@ -582,6 +832,7 @@ async fn commit_groups(
     mut waiting: mpsc::Receiver<Waiting>,
     mut stop: watch::Receiver<Option<Duration>>,
     patience: Duration,
+    several: bool,
 ) {
     let mut closed = false;
     loop {
@@ -602,7 +853,7 @@ async fn commit_groups(
             continue;
         }
         // Who waits for a group that ends in a panic is told so by the closed channel.
-        if AssertUnwindSafe(commit_group(&client, group, patience))
+        if AssertUnwindSafe(commit_group(&client, group, patience, several))
             .catch_unwind()
             .await
             .is_err()
@@ -618,7 +869,7 @@ async fn stopped(stop: &mut watch::Receiver<Option<Duration>>) {
     let _ = stop.wait_for(Option::is_some).await;
 }
 
-async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration) {
+async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration, several: bool) {
     // A key that comes twice in one group is committed once, and told twice.
     let mut unique: Vec<(Command, Option<Timestamp>)> = Vec::with_capacity(group.len());
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -634,30 +885,18 @@ async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration) 
             });
         first.push(place);
     }
-    let results = match insert_patiently(client, &unique, oldest + patience).await {
-        Ok(committed) => committed.into_iter().map(Ok).collect(),
-        // One command that cannot be stored does not take the others along.
-        Err(error) if !error.is_transient() && unique.len() > 1 => {
-            let mut results = Vec::with_capacity(unique.len());
-            for one in &unique {
-                let alone = insert_patiently(client, std::slice::from_ref(one), oldest + patience);
-                results.push(
-                    alone
-                        .await
-                        .map(|committed| committed.first().copied().unwrap_or(Committed::Already)),
-                );
-            }
-            results
-        }
-        Err(error) => {
-            tracing::error!(%error, commands = unique.len(), "commands could not be committed");
-            vec![Err(error)]
-        }
-    };
+    // The queue writes job by job: on a server each waits for an answer, so several write at once.
+    let chunk = if several { CHUNK } else { GROUP };
+    let mut writing = Vec::new();
+    for chunk in unique.chunks(chunk) {
+        writing.push(commit_chunk(client, chunk, oldest + patience).boxed());
+    }
+    let writing = futures::stream::iter(writing).buffered(AT_ONCE);
+    let committed: Vec<Vec<Result<Committed, StoreError>>> = writing.collect().await;
+    let results: Vec<Result<Committed, StoreError>> = committed.into_iter().flatten().collect();
     let mut told = vec![false; unique.len()];
     for (waiting, place) in group.into_iter().zip(first) {
-        // A failure of all is one result.
-        let result = match results.get(place).or_else(|| results.first()) {
+        let result = match results.get(place) {
             Some(Ok(committed)) => Ok(match told.get_mut(place) {
                 Some(told) if !*told => {
                     *told = true;
@@ -670,6 +909,36 @@ async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration) 
         };
         // Who does not wait any more is not told.
         let _ = waiting.done.send(result);
+    }
+}
+
+/// Commits these in one transaction; gives what became of each.
+async fn commit_chunk(
+    client: &Client,
+    commands: &[(Command, Option<Timestamp>)],
+    deadline: tokio::time::Instant,
+) -> Vec<Result<Committed, StoreError>> {
+    match insert_patiently(client, commands, deadline).await {
+        Ok(committed) => committed.into_iter().map(Ok).collect(),
+        // One command that cannot be stored does not take the others along.
+        Err(error) if !error.is_transient() && commands.len() > 1 => {
+            let mut results = Vec::with_capacity(commands.len());
+            for one in commands {
+                let alone = insert_patiently(client, std::slice::from_ref(one), deadline).await;
+                results.push(
+                    alone.map(|committed| committed.first().copied().unwrap_or(Committed::Already)),
+                );
+            }
+            results
+        }
+        Err(error) => {
+            tracing::error!(%error, commands = commands.len(), "commands could not be committed");
+            let mut results: Vec<_> = commands.iter().map(|_| Err(same_error(&error))).collect();
+            if let Some(first) = results.first_mut() {
+                *first = Err(error);
+            }
+            results
+        }
     }
 }
 
@@ -728,11 +997,8 @@ async fn insert_patiently(
 }
 
 /// Runs the client until the queue stops; one that ends by itself is started again.
-async fn supervise(
-    client: Client,
-    mut stop: watch::Receiver<Option<Duration>>,
-    lock: Option<std::fs::File>,
-) {
+async fn supervise(client: Client, mut stop: watch::Receiver<Option<Duration>>, hold: Hold) {
+    let lost = hold.lost();
     loop {
         let mut run = match client.start() {
             Ok(run) => run,
@@ -749,6 +1015,8 @@ async fn supervise(
                 None
             }
             () = stopped(&mut stop) => Some(stop.borrow().unwrap_or(Duration::ZERO)),
+            // Another may begin at once what is worked here.
+            () = lost.wait() => Some(Duration::ZERO),
         };
         if let Some(patience) = patience {
             if tokio::time::timeout(patience, run.stop()).await.is_err()
@@ -760,7 +1028,7 @@ async fn supervise(
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    drop(lock);
+    drop(hold);
 }
 
 fn queue_error(error: riverqueue::Error) -> StoreError {

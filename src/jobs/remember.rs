@@ -3,8 +3,8 @@
 //! Wanted: a bad line costs itself alone, and is named with its number; what was stored stays the
 //! same when the same file comes again; no text is stored before it was redacted.
 
-use crate::incident::{FixAttempt, IncidentId, PastIncident};
-use crate::memory::format::{LONGEST_LINE, parse_line, write_line};
+use crate::incident::{FixAttempt, IncidentId, Owner, PastIncident, Service};
+use crate::memory::format::{LONGEST_LINE, Record, parse_record, write_line, write_service};
 use crate::store::{Entry, PutOutcome, Scope, Store, StoreError, StoredRecord};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub struct ImportReport {
     pub added: u64,
     /// Records stored in place of one that had the number.
     pub replaced: u64,
+    /// Services registered, or replaced.
+    pub services: u64,
     /// Lines that were not stored.
     pub failed: u64,
     /// The first of these: number from 1, and why, in a sentence.
@@ -53,6 +55,14 @@ impl ImportReport {
         self.failed += 1;
         if self.failures.len() < NAMED_FAILURES {
             self.failures.push((line, reason));
+        }
+    }
+
+    fn note_keys(&mut self, unknown: Vec<String>) {
+        for key in unknown {
+            if self.unknown_keys.len() < NAMED_KEYS || self.unknown_keys.contains_key(&key) {
+                *self.unknown_keys.entry(key).or_default() += 1;
+            }
         }
     }
 
@@ -91,6 +101,7 @@ pub async fn import<R: BufRead + Send>(
     let mut report = ImportReport::default();
     // Only strictness has to hold everything until the last line is known to be good.
     let mut batch: Vec<(u64, Entry)> = Vec::new();
+    let mut services: Vec<Service> = Vec::new();
     let mut number = 0;
     while let Some(line) = next_line(&mut reader)? {
         number += 1;
@@ -103,15 +114,14 @@ pub async fn import<R: BufRead + Send>(
             }
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        match parse_line(text) {
-            Ok(line) => {
-                for key in line.unknown_keys {
-                    if report.unknown_keys.len() < NAMED_KEYS
-                        || report.unknown_keys.contains_key(&key)
-                    {
-                        *report.unknown_keys.entry(key).or_default() += 1;
-                    }
-                }
+        match parse_record(text) {
+            Ok(Record::Service(service, unknown_keys)) => {
+                report.note_keys(unknown_keys);
+                services.push(redacted_service(service, options.redact));
+            }
+            Ok(Record::Incident(line)) => {
+                let line = *line;
+                report.note_keys(line.unknown_keys);
                 let entry = Entry {
                     id: line.id,
                     past: redacted(line.past, options.redact),
@@ -122,6 +132,7 @@ pub async fn import<R: BufRead + Send>(
             Err(reason) => report.fail(number, reason),
         }
         if batch.len() >= BATCH && !options.strict {
+            put_services(store, guild, &mut services, &mut report).await?;
             put(store, guild, &mut batch, options, &mut report).await?;
             progress(&report);
         }
@@ -130,9 +141,24 @@ pub async fn import<R: BufRead + Send>(
         report.refused = true;
         return Ok(report);
     }
+    put_services(store, guild, &mut services, &mut report).await?;
     put(store, guild, &mut batch, options, &mut report).await?;
     progress(&report);
     Ok(report)
+}
+
+/// Services come before the incidents that name them.
+async fn put_services(
+    store: &Store,
+    guild: &str,
+    services: &mut Vec<Service>,
+    report: &mut ImportReport,
+) -> Result<(), RememberError> {
+    if !services.is_empty() {
+        report.services += store.put_services(guild, services).await?;
+        services.clear();
+    }
+    Ok(())
 }
 
 async fn put(
@@ -211,7 +237,10 @@ fn next_line<R: BufRead>(reader: &mut R) -> std::io::Result<Option<Result<String
 }
 
 /// The record with every text redacted.
-fn redacted(past: PastIncident, redact: &(dyn Fn(&str) -> String + Sync)) -> PastIncident {
+pub(super) fn redacted(
+    past: PastIncident,
+    redact: &(dyn Fn(&str) -> String + Sync),
+) -> PastIncident {
     let all = |texts: Vec<String>| texts.iter().map(|text| redact(text)).collect();
     let some = |text: Option<String>| text.as_deref().map(redact);
     PastIncident {
@@ -245,6 +274,36 @@ fn redacted(past: PastIncident, redact: &(dyn Fn(&str) -> String + Sync)) -> Pas
     }
 }
 
+/// The service with every text redacted. Addresses were read as such, and hold no password.
+fn redacted_service(service: Service, redact: &(dyn Fn(&str) -> String + Sync)) -> Service {
+    let all = |texts: Vec<String>| texts.iter().map(|text| redact(text)).collect();
+    Service {
+        name: redact(&service.name),
+        aliases: all(service.aliases),
+        high_risk: all(service.high_risk),
+        environments_apart: all(service.environments_apart),
+        owners: service
+            .owners
+            .into_iter()
+            .map(|owner| Owner {
+                role: redact(&owner.role),
+                name: redact(&owner.name),
+            })
+            .collect(),
+        repository: redact(&service.repository),
+        runbooks: service.runbooks,
+    }
+}
+
+/// What was exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Incidents.
+    pub incidents: u64,
+    /// Services of which more is known than their name.
+    pub services: u64,
+}
+
 /// Whose records are exported.
 #[derive(Clone, Copy, Debug)]
 pub enum Whose<'a> {
@@ -254,7 +313,8 @@ pub enum Whose<'a> {
     Operator(&'a str),
 }
 
-/// Writes every past record as a line, by number; gives how many. Open incidents are left out.
+/// Writes the services of which more is known than their name, and then every past record, a line
+/// each, by number; gives how many. Open incidents are left out.
 ///
 /// # Errors
 ///
@@ -263,10 +323,20 @@ pub async fn export<W: Write + Send>(
     store: &Store,
     whose: Whose<'_>,
     writer: &mut W,
-) -> Result<u64, RememberError> {
+) -> Result<Exported, RememberError> {
     const PAGE: u32 = 1000;
+    let mut exported = Exported::default();
+    let guild = match whose {
+        Whose::Scope(scope) => &scope.guild,
+        Whose::Operator(guild) => guild,
+    };
+    for service in &store.services(guild).await?.services {
+        if let Some(line) = write_service(service) {
+            writeln!(writer, "{line}")?;
+            exported.services += 1;
+        }
+    }
     let mut after = None;
-    let mut written = 0;
     loop {
         let page: Vec<StoredRecord> = match whose {
             Whose::Scope(scope) => store.records(scope, after, PAGE).await?,
@@ -274,7 +344,7 @@ pub async fn export<W: Write + Send>(
         };
         let Some(last) = page.last() else {
             writer.flush()?;
-            return Ok(written);
+            return Ok(exported);
         };
         after = Some(last.past.id);
         for record in page.iter().filter(|record| !record.open) {
@@ -283,7 +353,7 @@ pub async fn export<W: Write + Send>(
                 "{}",
                 write_line(&record.past, record.private_to.as_deref())
             )?;
-            written += 1;
+            exported.incidents += 1;
         }
     }
 }

@@ -4,11 +4,12 @@
 //! The command line and the bot run the same stages; only the bot posts between them. Each stage
 //! that needs a model or memory has an answer without it, and says so (R23).
 
+use super::recollect::{Asked, Recollected, Second, united};
 use crate::config::Config;
 use crate::incident::proposal::{Proposal, ProposedAnswer};
 use crate::incident::{
-    Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Recalled, Registry, Report,
-    Route, Severity, Tier,
+    Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, PastIncident, Recalled,
+    Registry, Report, Route, Severity, Tier,
 };
 use crate::llm::{self, Endpoint, LlmError, Question, Task};
 use crate::memory;
@@ -90,6 +91,8 @@ pub enum Recollection {
 pub struct Responder {
     /// Memory.
     pub memory: Recollection,
+    /// A second source of candidates; `None` where none is configured.
+    pub second: Option<Second>,
     /// Models; `None` where none is configured.
     pub models: Option<Models>,
     /// The key of placeholders for secrets.
@@ -132,6 +135,8 @@ pub struct Read {
     pub case: Case,
     guild: String,
     channel: String,
+    /// What another model makes of the past: shown to the model, never a source.
+    reflection: Option<String>,
     /// What it took so far.
     pub measures: Measures,
 }
@@ -196,6 +201,7 @@ impl Responder {
             failure_class: triage.failure_class,
             impact: triage.impact.clone(),
             since: triage.since.clone(),
+            ledger: Default::default(),
             report: reported.report,
         };
         let mut read = Read {
@@ -205,6 +211,7 @@ impl Responder {
             case,
             guild: reported.guild,
             channel: reported.channel,
+            reflection: None,
             measures,
         };
         self.recall(&mut read).await;
@@ -234,23 +241,29 @@ impl Responder {
             own: read.case.incident,
             limit: 0,
         };
-        read.case.memory = match memory.recall(&query).await {
-            Ok(found) => {
-                let recalled: Vec<Recalled> = grade::grade(
-                    found.candidates,
-                    &read.query.prepare(),
-                    read.case.service.as_deref(),
-                    &read.case.registry,
-                    read.case.incident,
-                    grade::Limits::default(),
-                );
-                Memory::Searched {
-                    searched: found.searched,
-                    on_service: found.on_service,
-                    recalled,
-                }
-            }
-            Err(error) => {
+        let (found, named) = tokio::join!(memory.recall(&query), self.named(asked(read)));
+        let graded = |candidates| -> Vec<Recalled> {
+            grade::grade(
+                candidates,
+                &read.query.prepare(),
+                read.case.service.as_deref(),
+                &read.case.registry,
+                read.case.incident,
+                grade::Limits::default(),
+            )
+        };
+        read.case.memory = match united(found, named) {
+            Recollected::Whole(found) => Memory::Searched {
+                recalled: graded(found.candidates),
+                searched: found.searched,
+                on_service: found.on_service,
+            },
+            Recollected::InPart(found) => Memory::Partial {
+                recalled: graded(found.candidates),
+                searched: found.searched,
+                on_service: found.on_service,
+            },
+            Recollected::Failed(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
                     "memory is unavailable for this analysis"
@@ -261,9 +274,33 @@ impl Responder {
         took(&mut read.measures, "recall", started);
     }
 
-    /// The model's triage refines the heuristic one, and memory is asked again (R23). Whatever goes
-    /// wrong leaves what the heuristics read.
+    /// What the second source names; `None` where there is no second source.
+    pub(super) async fn named(
+        &self,
+        asked: Asked,
+    ) -> Option<Result<Vec<PastIncident>, super::recollect::Missing>> {
+        let second = self.second.as_ref()?;
+        Some(second.recall(&asked, |text| self.redact_text(text)).await)
+    }
+
+    /// The model's triage refines the heuristic one, and memory is asked again (R23); meanwhile the
+    /// second source's own model, if it has one, reflects. Whatever goes wrong leaves what the
+    /// heuristics read.
     pub async fn refine(&self, read: &mut Read, deadline: Instant) {
+        let second = self
+            .second
+            .as_ref()
+            .filter(|_| self.models.is_some() && matches!(self.memory, Recollection::On(_)));
+        let question = asked(read);
+        let reflecting = async {
+            let reflected = second?.reflect(&question).await?;
+            Some(self.redact_text(&reflected))
+        };
+        let (reflection, ()) = tokio::join!(reflecting, self.refine_by_triage(read, deadline));
+        read.reflection = reflection;
+    }
+
+    async fn refine_by_triage(&self, read: &mut Read, deadline: Instant) {
         let Some(models) = &self.models else { return };
         let started = Instant::now();
         let mut asked = vec![models.triage.as_str()];
@@ -383,7 +420,9 @@ impl Responder {
                         severity: read.severity(),
                         severity_by_person: read.case.severity.is_some(),
                         memory: &read.case.memory,
+                        reflection: read.reflection.as_deref(),
                         attempts: &read.case.attempts,
+                        patterns: &read.case.ledger.patterns,
                         failure_class: read.case.failure_class,
                         locale: read.case.locale,
                         now: read.case.now,
@@ -613,6 +652,27 @@ impl Responder {
         let proposed = self.propose(&mut read, &route, deadline).await;
         let analysis = self.validate(&mut read, &proposed);
         (read, route, proposed, analysis)
+    }
+}
+
+/// What the second source is asked: the report's own words that tell most, first.
+fn asked(read: &Read) -> Asked {
+    let mut lines: Vec<&str> = Vec::new();
+    let headline = read.query.headline.iter().map(String::as_str);
+    let signatures = read.query.signature_lines.iter().map(String::as_str);
+    for line in headline
+        .chain(signatures)
+        .chain(std::iter::once(read.query.text.as_str()))
+    {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    Asked {
+        guild: read.guild.clone(),
+        channel: read.channel.clone(),
+        own: read.case.incident,
+        question: lines.join("\n"),
     }
 }
 

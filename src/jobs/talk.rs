@@ -3,6 +3,7 @@
 
 use super::duty::{Duty, incident_of, scope_of};
 use super::intake::is_question;
+use super::outcomes;
 use super::queue::JobError;
 use super::respond::{Models, Reported};
 use super::work::{Evidence, FollowUp, Resolve};
@@ -12,7 +13,7 @@ use crate::incident::{IncidentId, Outcome, Report, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, AnswerView, Slot};
 use crate::response::triage::Said;
-use crate::store::{Change, Incident, Resolution, Scope};
+use crate::store::{Change, Incident, Resolution, Scope, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use std::time::{Duration, Instant};
 
@@ -84,6 +85,7 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
                 .collect(),
         })
         .await;
+    duty.keep_ledger(&incident, &mut read).await;
     let shown = match duty.store.latest_analysis(&scope, incident.id()).await? {
         Some(stored) => duty
             .shown(&stored)
@@ -113,7 +115,11 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
     };
     let mut post = present::answer(&answered, &view);
     match (&work.reply, work.message) {
-        (Some(reply), _) => drop(duty.answer(reply, &post).await),
+        (Some(reply), _) => {
+            if let Some(message) = duty.answer(reply, &post).await {
+                remember(duty, &incident, work.place.channel, message).await?;
+            }
+        }
         (None, message) => {
             post.payload = reply_to(&post.payload, message);
             let slot = format!("answer/{}", message.unwrap_or_default());
@@ -121,6 +127,19 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
         }
     }
     Ok(())
+}
+
+/// A public answer to a command is one of the incident's messages: forgetting it finds them all.
+async fn remember(
+    duty: &Duty,
+    incident: &Incident,
+    channel: u64,
+    message: u64,
+) -> Result<(), StoreError> {
+    let slot = format!("answer/{message}");
+    duty.store
+        .remember_post(incident, 0, &slot, channel, message)
+        .await
 }
 
 /// All that one person wrote in one go; `None` where a later message of it asks: the last question
@@ -355,10 +374,15 @@ pub async fn resolve(duty: &Duty, work: Resolve) -> Result<(), JobError> {
         work.worked,
         &present::escape::inline(&work.by),
     );
-    duty.answer(&work.reply, &present::notice(&sentence)).await;
+    let answered = duty.answer(&work.reply, &present::notice(&sentence)).await;
+    let place = incident.thread.as_deref().and_then(|id| id.parse().ok());
+    if let (Some(message), Some(channel)) = (answered, place) {
+        remember(duty, &incident, channel, message).await?;
+    }
     if let Some(stored) = duty.store.latest_analysis(&scope_of(&incident), id).await? {
         duty.refresh(&incident, stored.seq, &[Slot::Headline, Slot::Analysis])
             .await?;
     }
-    Ok(())
+    outcomes::watch(duty, &incident).await?;
+    outcomes::ask_sameness(duty, &incident).await
 }

@@ -3,7 +3,7 @@
 //! Texts in here are redacted already: a command is stored before anything else is done with it.
 
 use super::queue::{Command, Job, JobError};
-use crate::discord::{FileRef, Person, Place, Reply};
+use crate::discord::{FileRef, May, Person, Place, Reply};
 use crate::incident::{Locale, Outcome, Report, Severity};
 use crate::present::Action;
 use crate::validation::analysis::Audience;
@@ -31,6 +31,30 @@ pub enum Work {
     Resolve(Resolve),
     /// How a tried fix went is asked once.
     AskOutcome(AskOutcome),
+    /// A day after a fix worked it is asked whether it held.
+    AskStillFixed(Watch),
+    /// Seven days after a fix worked it counts as held, if they were quiet.
+    CountQuietDays(Watch),
+    /// A button of the question whether a fix held.
+    StillFixed(Click),
+    /// It came back: the incident runs again.
+    Reopen(Click),
+    /// A button of the question whether two fixes or causes are one.
+    Sameness(Click),
+    /// A file or a channel is read, and previewed.
+    Import(Box<Import>),
+    /// A previewed import is stored or dropped.
+    ImportAnswer(Click),
+    /// Somebody said which service an incident is of.
+    ChooseService(ChooseService),
+    /// The words of a service's incidents are indexed anew.
+    Reindex(Reindex),
+    /// An incident is forgotten.
+    Forget(Forget),
+    /// Messages about a forgotten incident say that it is.
+    Forgotten(AfterForgetting),
+    /// Old incidents are forgotten.
+    Retain(Retain),
 }
 
 /// A report.
@@ -138,8 +162,9 @@ pub struct TickSteps {
     pub click: Click,
     /// Places of the ticked steps, from 0.
     pub ticked: Vec<u32>,
-    /// The person may approve destructive steps.
-    pub may_approve: bool,
+    /// What the person may do: destructive steps take a right.
+    #[serde(default)]
+    pub may: May,
 }
 
 /// How an incident ended.
@@ -167,6 +192,23 @@ pub struct Resolve {
     pub locale: Locale,
 }
 
+/// An import that somebody asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Import {
+    /// The means to answer.
+    pub reply: Reply,
+    /// Who asked.
+    pub who: Person,
+    /// Where.
+    pub place: Place,
+    /// The file to read.
+    pub file: Option<FileRef>,
+    /// The channel or thread to read.
+    pub channel: Option<u64>,
+    /// From when on, unix milliseconds.
+    pub since_ms: i64,
+}
+
 /// A question about a tried fix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AskOutcome {
@@ -176,6 +218,85 @@ pub struct AskOutcome {
     pub incident: u32,
     /// The key of the attempt.
     pub attempt: String,
+}
+
+/// A fix that worked, watched until it is known whether it held.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watch {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub incident: u32,
+    /// The number of the attempt in it.
+    pub attempt: u32,
+    /// After how many resolutions of the incident; resolved again, it is another watch.
+    pub resolution: u32,
+    /// How often the end was put off.
+    pub round: u32,
+}
+
+impl Watch {
+    fn key(&self, what: &str) -> String {
+        format!(
+            "{what}/{}/{}/{}/{}/{}",
+            self.guild, self.incident, self.attempt, self.resolution, self.round
+        )
+    }
+}
+
+/// Which service an incident is of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChooseService {
+    /// The click.
+    pub click: Click,
+    /// The chosen value: a service's name, or that it is none of these.
+    pub service: String,
+    /// Seconds until the model may be asked again, where a limit is reached.
+    pub over_limit_seconds: Option<u64>,
+}
+
+/// A service whose name changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reindex {
+    /// The guild.
+    pub guild: u64,
+    /// The name that it has now.
+    pub service: String,
+    /// When it got it, unix milliseconds.
+    pub at_ms: i64,
+}
+
+/// An incident that is to be forgotten, confirmed by a person who may.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forget {
+    /// The means to answer.
+    pub reply: Reply,
+    /// The guild.
+    pub guild: u64,
+    /// Who said so, by display name.
+    pub by: String,
+    /// The incident's number.
+    pub incident: u32,
+    /// The language of who said so.
+    pub locale: Locale,
+}
+
+/// An incident that was forgotten by age.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AfterForgetting {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub number: u32,
+}
+
+/// A day's look for old incidents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retain {
+    /// The day: `2026-11-30`.
+    pub day: String,
+    /// Which part of it, from 0.
+    pub part: u32,
 }
 
 impl Work {
@@ -191,6 +312,18 @@ impl Work {
             Self::ShowUpdate(_) => "show_update",
             Self::Resolve(_) => "resolve",
             Self::AskOutcome(_) => "ask_outcome",
+            Self::AskStillFixed(_) => "ask_still_fixed",
+            Self::CountQuietDays(_) => "count_quiet_days",
+            Self::StillFixed(_) => "still_fixed",
+            Self::Reopen(_) => "reopen",
+            Self::Sameness(_) => "sameness",
+            Self::Import(_) => "import",
+            Self::ImportAnswer(_) => "import_answer",
+            Self::ChooseService(_) => "choose_service",
+            Self::Reindex(_) => "reindex",
+            Self::Forget(_) => "forget",
+            Self::Forgotten(_) => "forgotten",
+            Self::Retain(_) => "retain",
         }
     }
 
@@ -207,14 +340,29 @@ impl Work {
                 (None, None) => format!("question/{}/{}", work.place.channel, work.at_ms),
             },
             Self::Evidence(work) => format!("evidence/{}", work.message),
-            Self::Click(work) | Self::ShowUpdate(work) => {
+            Self::Click(work)
+            | Self::ShowUpdate(work)
+            | Self::ImportAnswer(work)
+            | Self::StillFixed(work)
+            | Self::Reopen(work)
+            | Self::Sameness(work) => {
                 format!("interaction/{}", work.interaction)
             }
+            Self::AskStillFixed(watch) => watch.key("still"),
+            Self::CountQuietDays(watch) => watch.key("quiet"),
+            Self::Import(work) => format!("interaction/{}", work.reply.interaction),
             Self::Tick(work) => format!("interaction/{}", work.click.interaction),
             Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
             Self::AskOutcome(work) => {
                 format!("ask/{}/{}/{}", work.guild, work.incident, work.attempt)
             }
+            Self::ChooseService(work) => format!("interaction/{}", work.click.interaction),
+            Self::Reindex(work) => {
+                format!("reindex/{}/{}/{}", work.guild, work.at_ms, work.service)
+            }
+            Self::Forget(work) => format!("forget/{}/{}", work.guild, work.reply.interaction),
+            Self::Forgotten(work) => format!("forgotten/{}/{}", work.guild, work.number),
+            Self::Retain(work) => format!("retain/{}/{}", work.day, work.part),
         }
     }
 
@@ -247,10 +395,24 @@ impl Work {
             Self::Analyze(work) => Some(&work.reply),
             Self::Reanalyze(work) => work.reply.as_ref(),
             Self::FollowUp(work) => work.reply.as_ref(),
-            Self::Click(work) | Self::ShowUpdate(work) => Some(&work.reply),
+            Self::Click(work)
+            | Self::ShowUpdate(work)
+            | Self::ImportAnswer(work)
+            | Self::StillFixed(work)
+            | Self::Reopen(work)
+            | Self::Sameness(work) => Some(&work.reply),
+            Self::Import(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
-            Self::Evidence(_) | Self::AskOutcome(_) => None,
+            Self::ChooseService(work) => Some(&work.click.reply),
+            Self::Forget(work) => Some(&work.reply),
+            Self::Evidence(_)
+            | Self::AskOutcome(_)
+            | Self::AskStillFixed(_)
+            | Self::CountQuietDays(_)
+            | Self::Reindex(_)
+            | Self::Forgotten(_)
+            | Self::Retain(_) => None,
         }
     }
 }

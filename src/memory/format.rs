@@ -11,15 +11,29 @@
 //! `fix`, `outcome`, `at`, `by`, `environment`, `note`), `cause_confirmed`, `duplicate_of`,
 //! `parent` and `private_to`, where they say more than the others. [`parse_line`] and [`write_line`]
 //! are inverse.
+//!
+//! Each line names the `version` of the format, so that a line means the same wherever it is cut
+//! out of a file; one without is of version 1. A line of a later version is refused: keys that mean
+//! nothing here may be ignored, what a later version made of the known ones may not.
+//!
+//! Services of which more is known than a name stand in lines of their own, with `"record":
+//! "service"` and `name`, `aliases`, `owners` (each `role` and `name`), `repository`, `runbooks`,
+//! `high_risk` and `environments_apart`. They come before the incidents, whose services they name.
 
-use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident};
+use crate::incident::link::web_address;
+use crate::incident::{FixAttempt, IncidentId, Outcome, Owner, PastIncident, Service};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-/// Every key that a line may carry.
-pub const KEYS: [&str; 19] = [
+/// The version that is written, and the latest that is read.
+pub const VERSION: u64 = 1;
+
+/// Every key that the line of an incident may carry.
+pub const KEYS: [&str; 21] = [
+    "record",
+    "version",
     "id",
     "title",
     "service",
@@ -41,6 +55,19 @@ pub const KEYS: [&str; 19] = [
     "private_to",
 ];
 
+/// Every key that the line of a service may carry.
+const SERVICE_KEYS: [&str; 9] = [
+    "record",
+    "version",
+    "name",
+    "aliases",
+    "owners",
+    "repository",
+    "runbooks",
+    "high_risk",
+    "environments_apart",
+];
+
 /// Bytes of one line; longer ones are refused.
 pub const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
@@ -57,12 +84,43 @@ pub struct Line {
     pub unknown_keys: Vec<String>,
 }
 
-/// Reads one line.
+/// What a line holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// An incident.
+    Incident(Box<Line>),
+    /// A service, and the keys that mean nothing here.
+    Service(Service, Vec<String>),
+}
+
+/// Reads one line, whatever it holds.
+///
+/// # Errors
+///
+/// As for [`parse_line`].
+pub fn parse_record(line: &str) -> Result<Record, String> {
+    let object = object(line)?;
+    match text(&object, "record")?.as_deref() {
+        None | Some("incident") => Ok(Record::Incident(Box::new(incident(object)?))),
+        Some("service") => {
+            let unknown_keys = unknown(&object, &SERVICE_KEYS);
+            Ok(Record::Service(service(&object)?, unknown_keys))
+        }
+        Some(_) => Err("record is neither incident nor service".to_owned()),
+    }
+}
+
+/// Reads one line of an incident.
 ///
 /// # Errors
 ///
 /// Why the line is no incident, in a sentence that repeats nothing of it but names of keys.
 pub fn parse_line(line: &str) -> Result<Line, String> {
+    incident(object(line)?)
+}
+
+/// The object of a line, of a version that is known.
+fn object(line: &str) -> Result<Map<String, Value>, String> {
     let value: Value = serde_json::from_str(line)
         .map_err(|error| format!("it is not JSON (column {})", error.column()))?;
     let Value::Object(mut object) = value else {
@@ -70,11 +128,79 @@ pub fn parse_line(line: &str) -> Result<Line, String> {
     };
     // Null says the same as nothing.
     object.retain(|_, value| !value.is_null());
-    let unknown_keys = object
+    match object.get("version") {
+        None => {}
+        Some(version) => match version.as_u64() {
+            Some(1..=VERSION) => {}
+            Some(later) if later > VERSION => {
+                return Err(format!(
+                    "it is of version {later} of the format, and this Precedent reads up to {VERSION}: import it with a newer one"
+                ));
+            }
+            _ => return Err("version is not a whole number from 1 on".to_owned()),
+        },
+    }
+    Ok(object)
+}
+
+fn unknown(object: &Map<String, Value>, known: &[&str]) -> Vec<String> {
+    object
         .keys()
-        .filter(|key| !KEYS.contains(&key.as_str()))
+        .filter(|key| !known.contains(&key.as_str()))
         .cloned()
-        .collect();
+        .collect()
+}
+
+fn service(object: &Map<String, Value>) -> Result<Service, String> {
+    let name = text(object, "name")?.unwrap_or_default().trim().to_owned();
+    if name.is_empty() {
+        return Err("it has no name".to_owned());
+    }
+    let owners = match object.get("owners") {
+        None => Vec::new(),
+        Some(Value::Array(owners)) => owners.iter().map(owner).collect::<Result<_, String>>()?,
+        Some(_) => return Err("owners is not a list".to_owned()),
+    };
+    let runbooks = texts(object, "runbooks")?
+        .iter()
+        .map(|address| {
+            web_address(address)
+                .ok_or_else(|| "runbooks are not addresses with http or https".to_owned())
+        })
+        .collect::<Result<_, String>>()?;
+    Ok(Service {
+        name,
+        aliases: texts(object, "aliases")?,
+        high_risk: texts(object, "high_risk")?,
+        environments_apart: texts(object, "environments_apart")?,
+        owners,
+        repository: text(object, "repository")?.unwrap_or_default(),
+        runbooks,
+    })
+}
+
+fn owner(value: &Value) -> Result<Owner, String> {
+    match value {
+        Value::String(text) => Owner::parse(text).ok_or_else(|| "an owner has no name".to_owned()),
+        Value::Object(object) => {
+            let name = text(object, "name")?.unwrap_or_default();
+            if name.trim().is_empty() {
+                return Err("an owner has no name".to_owned());
+            }
+            Ok(Owner {
+                role: text(object, "role")?.unwrap_or_default(),
+                name,
+            })
+        }
+        _ => Err("an owner is not a role and a name".to_owned()),
+    }
+}
+
+fn incident(object: Map<String, Value>) -> Result<Line, String> {
+    if text(&object, "record")?.is_some_and(|record| record != "incident") {
+        return Err("it is no incident".to_owned());
+    }
+    let unknown_keys = unknown(&object, &KEYS);
 
     let title = text(&object, "title")?.unwrap_or_default();
     if title.trim().is_empty() {
@@ -179,9 +305,29 @@ pub fn write_line(past: &PastIncident, private_to: Option<&str>) -> String {
             .collect::<Vec<_>>()
             .into(),
     );
+    object.insert("version".to_owned(), VERSION.into());
     // Without the key a reader would take `import`.
     object.insert("source".to_owned(), past.source.clone().into());
     Value::Object(object).to_string()
+}
+
+/// Writes a service as a line, without the line's end; `None` where only its name is known, which
+/// the lines of its incidents say.
+pub fn write_service(service: &Service) -> Option<String> {
+    if *service == Service::named(&service.name) {
+        return None;
+    }
+    let mut object = Map::new();
+    object.insert("record".to_owned(), "service".into());
+    object.insert("version".to_owned(), VERSION.into());
+    if let Ok(Value::Object(fields)) = serde_json::to_value(service) {
+        object.extend(
+            fields
+                .into_iter()
+                .filter(|(_, value)| value.as_array().is_none_or(|list| !list.is_empty())),
+        );
+    }
+    Some(Value::Object(object).to_string())
 }
 
 fn text(object: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
@@ -378,6 +524,67 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_versions_and_kinds() {
+        for (line, expected) in [
+            (r#"{"title": "a"}"#, Ok(())),
+            (r#"{"title": "a", "version": 1}"#, Ok(())),
+            (
+                r#"{"title": "a", "version": null, "record": "incident"}"#,
+                Ok(()),
+            ),
+            (
+                r#"{"title": "a", "version": 2}"#,
+                Err(
+                    "it is of version 2 of the format, and this Precedent reads up to 1: import it with a newer one",
+                ),
+            ),
+            (
+                r#"{"record": "service", "name": "pay", "version": 7}"#,
+                Err(
+                    "it is of version 7 of the format, and this Precedent reads up to 1: import it with a newer one",
+                ),
+            ),
+            (
+                r#"{"title": "a", "version": 0}"#,
+                Err("version is not a whole number from 1 on"),
+            ),
+            (
+                r#"{"title": "a", "version": "1"}"#,
+                Err("version is not a whole number from 1 on"),
+            ),
+            (
+                r#"{"title": "a", "record": "dream"}"#,
+                Err("record is neither incident nor service"),
+            ),
+            (r#"{"record": "service"}"#, Err("it has no name")),
+            (
+                r#"{"record": "service", "name": "pay", "owners": "x"}"#,
+                Err("owners is not a list"),
+            ),
+            (
+                r#"{"record": "service", "name": "pay", "owners": [{"role": "x"}]}"#,
+                Err("an owner has no name"),
+            ),
+            (
+                r#"{"record": "service", "name": "pay", "runbooks": ["javascript:x"]}"#,
+                Err("runbooks are not addresses with http or https"),
+            ),
+            (
+                r#"{"record": "service", "name": "pay", "owners": ["on call: bob"]}"#,
+                Ok(()),
+            ),
+        ] {
+            let read = parse_record(line).map(drop);
+            assert_eq!(read, expected.map_err(str::to_owned), "{line}");
+        }
+        assert_eq!(
+            parse_line(r#"{"record": "service", "name": "pay"}"#).map(drop),
+            Err("it is no incident".to_owned())
+        );
+        assert_eq!(write_service(&Service::named("pay")), None);
+    }
+
+    #[test]
     fn unknown_keys_are_named() {
         let line = parse_line(r#"{"title": "a", "sev": 2, "fixx": "b"}"#).expect("a good line");
         assert_eq!(line.unknown_keys, ["fixx", "sev"]);
@@ -471,6 +678,48 @@ mod tests {
         fn any_text_is_an_incident_or_a_reason(line in any::<String>()) {
             if let Err(reason) = parse_line(&line) {
                 prop_assert!(!reason.is_empty());
+            }
+        }
+    }
+
+    fn any_service() -> impl Strategy<Value = Service> {
+        let texts = || proptest::collection::vec(any::<String>(), 0..3);
+        (
+            "[a-z支][a-z0-9-]{0,20}",
+            texts(),
+            texts(),
+            texts(),
+            proptest::collection::vec((any::<String>(), "[a-z]{1,9}"), 0..3),
+            any::<String>(),
+            proptest::collection::vec("https://wiki/[a-z]{0,9}", 0..3),
+        )
+            .prop_map(
+                |(name, aliases, high_risk, apart, owners, repository, runbooks)| Service {
+                    name,
+                    aliases,
+                    high_risk,
+                    environments_apart: apart,
+                    owners: owners
+                        .into_iter()
+                        .map(|(role, name)| Owner { role, name })
+                        .collect(),
+                    repository,
+                    runbooks,
+                },
+            )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_service_is_read_back_as_it_was_written(service in any_service()) {
+            match write_service(&service) {
+                Some(line) => {
+                    prop_assert!(!line.contains('\n'));
+                    prop_assert_eq!(parse_record(&line), Ok(Record::Service(service, vec![])));
+                }
+                None => prop_assert_eq!(service.clone(), Service::named(service.name)),
             }
         }
     }

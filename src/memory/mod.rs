@@ -8,6 +8,9 @@
 //! decided in [`crate::incident`] and the pure stages; here candidates are found.
 
 pub mod format;
+pub mod hindsight;
+mod postgres;
 mod sqlite;
 
+pub use hindsight::Hindsight;
 pub use sqlite::{Found, MemoryError, Query, Sqlite};

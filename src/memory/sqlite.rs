@@ -6,6 +6,7 @@
 //! The best by BM25 over the fields come first, then the newest of the same service that were not
 //! among them: a prior, never a hard cut.
 
+use super::postgres;
 use crate::database::Pool;
 use crate::incident::service::same_service;
 use crate::incident::{IncidentId, PastIncident, Registry};
@@ -24,7 +25,7 @@ const TOO_COMMON: f64 = 0.4;
 /// Below so many incidents no token is too common.
 const FEW_INCIDENTS: f64 = 200.0;
 /// Incidents of the same service that are added to the best ones.
-const SAME_SERVICE: i64 = 30;
+pub(super) const SAME_SERVICE: i64 = 30;
 /// How many are recalled, unless the query says so.
 pub const DEFAULT_LIMIT: u32 = 100;
 
@@ -69,7 +70,7 @@ pub struct Found {
     pub candidates: Vec<PastIncident>,
 }
 
-/// Memory in the database's own file.
+/// Memory in the database itself.
 #[derive(Clone, Debug)]
 pub struct Sqlite {
     reader: Pool,
@@ -82,6 +83,7 @@ macro_rules! recallable {
          AND status NOT IN ('investigating', 'fixing', 'mitigated')"
     };
 }
+pub(super) use recallable;
 
 impl Sqlite {
     /// Memory that reads with these connections.
@@ -96,7 +98,9 @@ impl Sqlite {
     /// [`MemoryError::Unavailable`] where the database does not answer: the memory status is then
     /// `unavailable`.
     pub async fn recall(&self, query: &Query<'_>) -> Result<Found, MemoryError> {
-        let pool = self.reader.sqlite().ok_or(sqlx::Error::PoolClosed)?;
+        let Some(pool) = self.reader.sqlite() else {
+            return postgres::recall(&self.reader, query).await;
+        };
         let mut connection = pool.acquire().await?;
         let own = query.own.map_or(0, |id| i64::from(id.number()));
 
@@ -111,25 +115,7 @@ impl Sqlite {
         .fetch_all(&mut *connection)
         .await?;
         let searched: i64 = counts.iter().map(|(_, count)| count).sum();
-        let registered: HashSet<&str> = query
-            .registry
-            .services
-            .iter()
-            .map(|service| service.name.as_str())
-            .collect();
-        let same: Vec<&(Option<String>, i64)> = counts
-            .iter()
-            .filter(|(service, _)| match (query.service, service.as_deref()) {
-                // Two canonical names are one service only where they are one name; the rule itself
-                // is asked for all others.
-                (Some(wanted), Some(name))
-                    if registered.contains(wanted) && registered.contains(name) =>
-                {
-                    wanted == name
-                }
-                (wanted, name) => same_service(query.registry, wanted, name),
-            })
-            .collect();
+        let same = on_service(query, &counts);
         let on_service: i64 = same.iter().map(|(_, count)| count).sum();
         let mut found = Found {
             searched: u64::try_from(searched).unwrap_or(0),
@@ -185,15 +171,7 @@ impl Sqlite {
         connection: &mut SqliteConnection,
         query: &Query<'_>,
     ) -> Result<Option<String>, MemoryError> {
-        let mut known = HashSet::new();
-        let words: Vec<&str> = query
-            .words
-            .iter()
-            .map(String::as_str)
-            .filter(|word| word.chars().any(char::is_alphanumeric) && !word.contains('\0'))
-            .filter(|word| known.insert(*word))
-            .take(TOKENS_READ)
-            .collect();
+        let words = worth_reading(query);
         if words.is_empty() {
             return Ok(None);
         }
@@ -227,6 +205,45 @@ impl Sqlite {
             quoted.join(" OR ")
         )))
     }
+}
+
+/// Of the services with their counts, those that are the one at hand.
+pub(super) fn on_service<'a>(
+    query: &Query<'_>,
+    counts: &'a [(Option<String>, i64)],
+) -> Vec<&'a (Option<String>, i64)> {
+    let registered: HashSet<&str> = query
+        .registry
+        .services
+        .iter()
+        .map(|service| service.name.as_str())
+        .collect();
+    counts
+        .iter()
+        .filter(|(service, _)| match (query.service, service.as_deref()) {
+            // Two canonical names are one service only where they are one name; the rule itself is
+            // asked for all others.
+            (Some(wanted), Some(name))
+                if registered.contains(wanted) && registered.contains(name) =>
+            {
+                wanted == name
+            }
+            (wanted, name) => same_service(query.registry, wanted, name),
+        })
+        .collect()
+}
+
+/// The distinct words of the query that an index can hold, the first of them.
+pub(super) fn worth_reading<'a>(query: &Query<'a>) -> Vec<&'a str> {
+    let mut known = HashSet::new();
+    query
+        .words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| word.chars().any(char::is_alphanumeric) && !word.contains('\0'))
+        .filter(|word| known.insert(*word))
+        .take(TOKENS_READ)
+        .collect()
 }
 
 /// Rows by their words, best first.
@@ -271,7 +288,11 @@ async fn by_words(
 
 /// The words worth searching for: those that occur, without the too common ones where others are
 /// left; of many, the first of the query and the rarest of the rest.
-fn choose<'a>(words: &[&'a str], frequencies: &HashMap<String, i64>, all: f64) -> Vec<&'a str> {
+pub(super) fn choose<'a>(
+    words: &[&'a str],
+    frequencies: &HashMap<String, i64>,
+    all: f64,
+) -> Vec<&'a str> {
     // A word in another spelling than the index's (a dropped accent) has no known frequency.
     let frequency = |word: &str| frequencies.get(word).copied();
     let occurring: Vec<&str> = words

@@ -19,7 +19,7 @@ use crate::incident::{
     Engine, FallbackReason, Grade, IncidentId, Locale, Outcome, Standing, sameness,
 };
 use crate::validation::Analysis;
-use crate::validation::analysis::{Class, Hypothesis, NextStep, Source};
+use crate::validation::analysis::{Class, Hypothesis, MemoryStatus, NextStep, Source};
 use std::collections::BTreeMap;
 
 /// Cards of one analysis (R14).
@@ -181,6 +181,9 @@ fn compose(
             ..Embed::default()
         });
     }
+    if nothing_known(analysis) {
+        embeds.extend(view.knows.embed(ink));
+    }
     for (index, hypothesis) in analysis.hypotheses.iter().take(CARDS).enumerate() {
         embeds.push(card(hypothesis, index, view, room, ink).embed(hypothesis));
     }
@@ -198,6 +201,19 @@ fn compose(
         rows: rows(analysis, view),
         ..Message::default()
     }
+}
+
+/// Whether memory helps nobody tonight: then people and runbooks may.
+pub fn nothing_known(analysis: &Analysis) -> bool {
+    analysis.cause_not_determined
+        || matches!(
+            analysis.memory.status,
+            MemoryStatus::NoMatch
+                | MemoryStatus::AnalogyOnly
+                | MemoryStatus::RefutedOnly
+                | MemoryStatus::Unavailable
+                | MemoryStatus::Disabled
+        )
 }
 
 /// What stands above the cards: which analysis, progress, who answered, what was not read.
@@ -272,6 +288,21 @@ pub(super) fn verdict_lines(
             locale,
             &id_list(&uncited, room.short_refs, ink),
         ));
+    }
+    for pattern in view.patterns.iter().take(room.notes.min(2)) {
+        lines.push(format!(
+            "🔁 {}",
+            super::outcomes::pattern_line(pattern, ink)
+        ));
+    }
+    if !view.forgotten.is_empty() {
+        let refs: Vec<String> = view
+            .forgotten
+            .iter()
+            .take(5)
+            .map(|id| say::forgotten_ref(locale, *id))
+            .collect();
+        lines.push(say::forgotten_since(locale, &say::listed(locale, &refs)));
     }
     let summary = ink.text(&analysis.summary, room.summary);
     if !summary.is_empty() {
@@ -451,6 +482,7 @@ pub(super) fn card(
             line.push_str(&say::aside(locale, &about.join(" · ")));
         }
         lines.push(line);
+        lines.extend(tried_line(hypothesis, view, ink));
     }
     let verify = ink.text(&hypothesis.verify, room.verify);
     if !verify.is_empty() {
@@ -484,6 +516,34 @@ pub(super) fn card(
     }
 }
 
+/// `Tried 3 times on payments-api: held 1, failed 2 · last 14 May 2026 in prod`, and what keeps it
+/// from applying now.
+fn tried_line(hypothesis: &Hypothesis, view: &View, ink: &Ink) -> Option<String> {
+    let locale = ink.locale;
+    let tried = hypothesis.record.tried.as_ref()?;
+    let service = ink.text(view.service.as_deref()?, 60);
+    let mut parts = vec![say::tried_here(locale, tried, &service)];
+    let day = tried.last_at.map(|at| ink.day(at));
+    let environment = tried
+        .last_environment
+        .as_deref()
+        .map(|name| ink.text(name, 30))
+        .filter(|name| !name.is_empty());
+    parts.push(say::last_tried_in(
+        locale,
+        day.as_deref(),
+        environment.as_deref(),
+    ));
+    if tried.long_ago {
+        parts.push(format!("⚠ {}", say::long_ago(locale)));
+    }
+    if tried.other_environment {
+        parts.push(format!("⚠ {}", say::other_environment(locale)));
+    }
+    parts.retain(|part| !part.is_empty());
+    Some(parts.join(" · "))
+}
+
 /// The fix failed at its newest attempt, or at least as often as it worked (R17).
 fn fix_failed(hypothesis: &Hypothesis) -> bool {
     let record = &hypothesis.record;
@@ -501,6 +561,7 @@ fn evidence_lines(hypothesis: &Hypothesis, room: &Room, ink: &Ink) -> Vec<String
                 service: cited.service.clone(),
                 at: cited.at,
                 minutes: cited.minutes,
+                fragment: cited.fragment,
             },
             ink,
         );
@@ -785,7 +846,8 @@ fn choices(analysis: &Analysis, locale: Locale) -> Vec<Choice> {
     let mut cited: BTreeMap<IncidentId, (Vec<usize>, String)> = BTreeMap::new();
     let mut order = Vec::new();
     for (index, hypothesis) in analysis.hypotheses.iter().take(CARDS).enumerate() {
-        for one in &hypothesis.refs {
+        // Of a fragment there is nothing to open.
+        for one in hypothesis.refs.iter().filter(|one| !one.fragment) {
             let about = format!(
                 "{} · {}",
                 say::grade(locale, one.grade),

@@ -52,6 +52,7 @@ pub(crate) fn cited(number: u32, grade: Grade, outcome: Outcome, day: &str) -> C
         minutes: Some(41),
         environment: Some("production".into()),
         added_by_code: false,
+        fragment: false,
     }
 }
 
@@ -178,6 +179,7 @@ pub(crate) fn sample() -> Shown {
             elsewhere: 1,
             searched: Some(143),
             on_service: Some(12),
+            partial: false,
             last: Some(LastTime {
                 id: id(41),
                 at: Some(at("2026-05-14T03:10:00Z")),
@@ -563,6 +565,7 @@ fn cited_incidents() -> impl Strategy<Value = CitedIncident> {
                     at,
                     minutes,
                     added_by_code: added,
+                    fragment: !added && direct,
                 })
             },
         )
@@ -624,6 +627,15 @@ fn hypotheses() -> impl Strategy<Value = Hypothesis> {
                         stale,
                         date_unknown: flag,
                         other_service_only: flag,
+                        tried: flag.then(|| TriedHere {
+                            held: worked % 5,
+                            failed: failed % 4,
+                            unknown: 1,
+                            last_at: newest_at,
+                            last_environment: Some(title.clone()),
+                            other_environment: flag,
+                            long_ago: stale,
+                        }),
                     },
                     verify,
                     fix,
@@ -743,6 +755,7 @@ pub(crate) fn any_shown() -> impl Strategy<Value = Shown> {
                         elsewhere: 9,
                         searched: Some(u64::MAX),
                         on_service: None,
+                        partial: hidden,
                     },
                     cause_not_determined: hypotheses.is_empty(),
                     hypotheses,

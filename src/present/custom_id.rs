@@ -101,6 +101,37 @@ pub enum Action {
         /// The incident.
         incident: IncidentId,
     },
+    /// What was said a day later is taken back.
+    TakeBack {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// It came back: the incident runs again, and is analysed again.
+    Reopen {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// From the private view of an incident: this fix held.
+    AttemptHeld {
+        /// The incident.
+        incident: IncidentId,
+        /// The number of the attempt in it.
+        attempt: u32,
+    },
+    /// The fix or cause is that of another incident (again: taken back).
+    SameAs {
+        /// The incident.
+        incident: IncidentId,
+        /// The number of the question in it.
+        question: u32,
+    },
+    /// It is another one (again: taken back).
+    DifferentFrom {
+        /// The incident.
+        incident: IncidentId,
+        /// The number of the question in it.
+        question: u32,
+    },
     /// The submitted modal of `/resolve`.
     ResolveModal {
         /// The incident.
@@ -112,6 +143,45 @@ pub enum Action {
     AnalyzeModal,
     /// Select: open a past incident in private, from a list outside of any incident.
     OpenMemory,
+    /// The submitted modal of *Remember as incident*.
+    RememberModal {
+        /// The message it was used on.
+        message: u64,
+    },
+    /// Store the import that waits.
+    ImportYes {
+        /// The interaction that asked for it.
+        import: u64,
+    },
+    /// Drop the import that waits.
+    ImportNo {
+        /// The interaction that asked for it.
+        import: u64,
+    },
+    /// What became of an old fix: worked, failed, or nobody knows.
+    Review {
+        /// The incident.
+        incident: IncidentId,
+        /// The attempt, by its number in the incident.
+        attempt: u32,
+        /// Whether it worked.
+        worked: Option<bool>,
+    },
+    /// Select: which service an incident is of; the value is the service's name.
+    ChooseService {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Forget an incident for good: asked for and confirmed.
+    Forget {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Don't forget it.
+    Keep {
+        /// The incident.
+        incident: IncidentId,
+    },
 }
 
 const VERSION: &str = "p1";
@@ -164,6 +234,11 @@ impl Action {
             Self::Why { incident, analysis } => run("why", incident, analysis),
             Self::StillHeld { incident } => one("held", incident),
             Self::CameBack { incident } => one("back", incident),
+            Self::TakeBack { incident } => one("takeback", incident),
+            Self::Reopen { incident } => one("reopen", incident),
+            Self::AttemptHeld { incident, attempt } => run("fixheld", incident, attempt),
+            Self::SameAs { incident, question } => run("same", incident, question),
+            Self::DifferentFrom { incident, question } => run("differ", incident, question),
             Self::ResolveModal { incident, worked } => {
                 let worked = match worked {
                     Some(true) => "yes",
@@ -174,6 +249,61 @@ impl Action {
             }
             Self::AnalyzeModal => format!("{VERSION}:analyze"),
             Self::OpenMemory => format!("{VERSION}:memory"),
+            Self::RememberModal { message } => format!("{VERSION}:remember:{message}"),
+            Self::ImportYes { import } => format!("{VERSION}:import:{import}"),
+            Self::ImportNo { import } => format!("{VERSION}:noimport:{import}"),
+            Self::Review {
+                incident,
+                attempt,
+                worked,
+            } => {
+                let worked = match worked {
+                    Some(true) => "yes",
+                    Some(false) => "no",
+                    None => "unsure",
+                };
+                format!("{}:{worked}", run("review", incident, attempt))
+            }
+            Self::ChooseService { incident } => one("service", incident),
+            Self::Forget { incident } => one("forget", incident),
+            Self::Keep { incident } => one("keep", incident),
+        }
+    }
+
+    /// The incident that it is about; `None` where it is about none.
+    pub fn incident(self) -> Option<IncidentId> {
+        match self {
+            Self::CauseConfirmed(at)
+            | Self::NotIt(at)
+            | Self::TryingFix(at)
+            | Self::Worked(at)
+            | Self::NoEffect(at)
+            | Self::MadeWorse(at) => Some(at.incident),
+            Self::OpenPast { incident, .. }
+            | Self::Tick { incident, .. }
+            | Self::UpdateAudience { incident, .. }
+            | Self::RefreshUpdate { incident, .. }
+            | Self::ShowUpdate { incident, .. }
+            | Self::Reanalyze { incident }
+            | Self::TryAgain { incident }
+            | Self::Why { incident, .. }
+            | Self::StillHeld { incident }
+            | Self::CameBack { incident }
+            | Self::ResolveModal { incident, .. }
+            | Self::ChooseService { incident }
+            | Self::Forget { incident }
+            | Self::Keep { incident } => Some(incident),
+            Self::TakeBack { incident }
+            | Self::Reopen { incident }
+            | Self::AttemptHeld { incident, .. }
+            | Self::SameAs { incident, .. }
+            | Self::DifferentFrom { incident, .. }
+            | Self::Review { incident, .. } => Some(incident),
+            Self::AnalyzeModal
+            | Self::OpenMemory
+            | Self::RememberModal { .. }
+            | Self::ImportYes { .. }
+            | Self::ImportNo { .. } => None,
         }
     }
 
@@ -187,6 +317,25 @@ impl Action {
         let action = match rest {
             ["analyze"] => Self::AnalyzeModal,
             ["memory"] => Self::OpenMemory,
+            ["remember", message] => Self::RememberModal {
+                message: message.parse().ok()?,
+            },
+            ["import", import] => Self::ImportYes {
+                import: import.parse().ok()?,
+            },
+            ["noimport", import] => Self::ImportNo {
+                import: import.parse().ok()?,
+            },
+            ["review", incident, attempt, worked] => Self::Review {
+                incident: id(incident)?,
+                attempt: number(attempt)?,
+                worked: match *worked {
+                    "yes" => Some(true),
+                    "no" => Some(false),
+                    "unsure" => None,
+                    _ => return None,
+                },
+            },
             [word, incident] => {
                 let incident = id(incident)?;
                 match *word {
@@ -194,6 +343,11 @@ impl Action {
                     "retry" => Self::TryAgain { incident },
                     "held" => Self::StillHeld { incident },
                     "back" => Self::CameBack { incident },
+                    "takeback" => Self::TakeBack { incident },
+                    "reopen" => Self::Reopen { incident },
+                    "service" => Self::ChooseService { incident },
+                    "forget" => Self::Forget { incident },
+                    "keep" => Self::Keep { incident },
                     _ => return None,
                 }
             }
@@ -213,6 +367,18 @@ impl Action {
                     "tick" => Self::Tick { incident, analysis },
                     "showupdate" => Self::ShowUpdate { incident, analysis },
                     "why" => Self::Why { incident, analysis },
+                    "fixheld" => Self::AttemptHeld {
+                        incident,
+                        attempt: analysis,
+                    },
+                    "same" => Self::SameAs {
+                        incident,
+                        question: analysis,
+                    },
+                    "differ" => Self::DifferentFrom {
+                        incident,
+                        question: analysis,
+                    },
                     _ => return None,
                 }
             }
@@ -294,7 +460,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..19,
+            0usize..31,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -338,6 +504,37 @@ mod tests {
                         15 => Action::CameBack { incident },
                         16 => Action::ResolveModal { incident, worked },
                         17 => Action::AnalyzeModal,
+                        18 => Action::TakeBack { incident },
+                        19 => Action::Reopen { incident },
+                        20 => Action::AttemptHeld {
+                            incident,
+                            attempt: analysis,
+                        },
+                        21 => Action::SameAs {
+                            incident,
+                            question: analysis,
+                        },
+                        22 => Action::DifferentFrom {
+                            incident,
+                            question: analysis,
+                        },
+                        23 => Action::RememberModal {
+                            message: u64::from(number) << 20,
+                        },
+                        24 => Action::ImportYes {
+                            import: u64::from(number) << 20,
+                        },
+                        25 => Action::ImportNo {
+                            import: u64::from(number) << 20,
+                        },
+                        26 => Action::Review {
+                            incident,
+                            attempt: analysis,
+                            worked,
+                        },
+                        27 => Action::ChooseService { incident },
+                        28 => Action::Forget { incident },
+                        29 => Action::Keep { incident },
                         _ => Action::OpenMemory,
                     })
                 },

@@ -7,6 +7,7 @@
 use super::escape::{code_span, fitted, inline, plain};
 use super::say;
 use crate::incident::Locale;
+use crate::incident::link::web_address;
 use jiff::Timestamp;
 use std::cell::Cell;
 
@@ -59,6 +60,15 @@ impl Ink {
     /// Text of others, as code.
     pub fn code(&self, text: &str, room: usize) -> String {
         self.fit(text, room, code_span)
+    }
+
+    /// An address that leads somewhere, without a picture of it; what is no plain address is text.
+    pub fn link(&self, address: &str) -> String {
+        match web_address(address) {
+            Some(address) if self.discord => format!("<{address}>"),
+            Some(address) => address,
+            None => self.text(address, 200),
+        }
     }
 
     fn fit(&self, text: &str, room: usize, render: fn(&str) -> String) -> String {

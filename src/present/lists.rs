@@ -5,7 +5,8 @@ use super::escape::{cut, fitted, inline, width};
 use super::ink::Ink;
 use super::payload::{Button, CONTENT, Choice, EMBED_DESCRIPTION, Embed, Message, Row, Style};
 use super::say::{self, Trouble};
-use super::{Post, Slot};
+use super::{File, Post, Slot};
+use crate::incident::rights::{Deed, Right, WHO_MAY};
 use crate::incident::{IncidentId, Locale, Outcome, PastIncident, Service, Severity, Status};
 use jiff::Timestamp;
 
@@ -121,6 +122,19 @@ pub fn service_list(services: &[Service], locale: Locale, now: Timestamp) -> Pos
             if !service.aliases.is_empty() {
                 parts.push(say::aliases(locale, &more(&service.aliases)));
             }
+            let owners: Vec<String> = service
+                .owners
+                .iter()
+                .take(3)
+                .map(|owner| {
+                    let (role, name) = (ink.text(&owner.role, 40), ink.text(&owner.name, 40));
+                    say::owner(locale, &role, &name)
+                })
+                .collect();
+            if !owners.is_empty() {
+                let owners = say::listed(locale, &owners);
+                parts.push(say::pair(locale, say::owners_label(locale), &owners));
+            }
             if !service.high_risk.is_empty() {
                 parts.push(say::high_risk(locale, &more(&service.high_risk)));
             }
@@ -168,25 +182,72 @@ fn list(title: &str, lines: Vec<String>, empty: &str, locale: Locale) -> Message
 /// What it is, the commands that work today (name and description, from the commands file), how a
 /// card is read, who may do what.
 pub fn help(commands: &[(String, String)], locale: Locale) -> Post {
-    let mut lines = vec![say::help_intro(locale).to_owned(), String::new()];
-    for (name, about) in commands.iter().take(25) {
-        let name = fitted(name, 60, super::escape::code_span).0;
-        lines.push(format!("{name} {}", fitted(about, 110, inline).0));
-    }
-    lines.push(String::new());
-    lines.push(say::help_reading(locale).to_owned());
-    lines.push(String::new());
-    lines.push(say::help_who_may(locale).to_owned());
+    // With many commands there is less room for a word about each.
+    let description = [110, 70, 45, 0]
+        .into_iter()
+        .map(|room| help_lines(commands, room, locale).join("\n"))
+        .find(|text| width(text) <= EMBED_DESCRIPTION);
     let message = Message {
         embeds: vec![Embed {
             title: say::help_title(locale).to_owned(),
-            description: lines.join("\n"),
+            description: description.unwrap_or_else(|| who_may(commands, locale).join("\n")),
             color: COLOR,
             ..Embed::default()
         }],
         ..Message::default()
     };
     message.post(Slot::Private)
+}
+
+fn help_lines(commands: &[(String, String)], room: usize, locale: Locale) -> Vec<String> {
+    let mut lines = vec![say::help_intro(locale).to_owned(), String::new()];
+    for (name, about) in commands.iter().take(60) {
+        let name = fitted(name, 60, super::escape::code_span).0;
+        lines.push(
+            format!("{name} {}", fitted(about, room, inline).0)
+                .trim_end()
+                .to_owned(),
+        );
+    }
+    lines.push(String::new());
+    lines.push(say::help_reading(locale).to_owned());
+    lines.push(String::new());
+    lines.extend(who_may(commands, locale));
+    lines
+}
+
+/// The table of who may do what, a line a right; of commands only those that work today.
+pub(super) fn who_may(commands: &[(String, String)], locale: Locale) -> Vec<String> {
+    let mut lines = vec![format!("**{}**", say::who_may_label(locale))];
+    for right in Right::ALL {
+        let mut deeds: Vec<String> = WHO_MAY
+            .iter()
+            .filter(|(_, takes)| *takes == right)
+            .filter(|(deed, _)| match deed {
+                // Everybody's are not named one by one.
+                Deed::Command(_) if right == Right::Write => false,
+                Deed::Command(name) => {
+                    let typed = format!("/{name}");
+                    commands
+                        .iter()
+                        .any(|(known, _)| *known == typed || known == name)
+                }
+                _ => true,
+            })
+            .map(|(deed, _)| say::deed(locale, *deed))
+            .collect();
+        if right == Right::Write {
+            deeds.insert(0, say::every_other_command(locale).to_owned());
+        }
+        if !deeds.is_empty() {
+            let deeds = say::listed(locale, &deeds);
+            lines.push(format!(
+                "- {}",
+                say::pair(locale, say::right(locale, right), &deeds)
+            ));
+        }
+    }
+    lines
 }
 
 /// What went wrong, to one person alone. `id` is the one in the log.
@@ -207,6 +268,16 @@ pub fn notice(sentence: &str) -> Post {
 pub fn private(sentence: &str) -> Post {
     Message {
         content: cut(sentence, CONTENT),
+        ..Message::default()
+    }
+    .post(Slot::Private)
+}
+
+/// A sentence of [`say`] and a file, to one person alone.
+pub fn private_file(sentence: &str, name: String, text: String) -> Post {
+    Message {
+        content: cut(sentence, CONTENT),
+        files: vec![File { name, text }],
         ..Message::default()
     }
     .post(Slot::Private)

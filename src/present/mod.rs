@@ -19,13 +19,17 @@ pub mod checklist;
 pub mod custom_id;
 pub mod escape;
 pub mod headline;
+pub mod history;
 pub mod ink;
+pub mod keeping;
 pub mod lists;
 pub mod modals;
+pub mod outcomes;
 pub mod past;
 pub mod payload;
 pub mod progress;
 pub mod say;
+pub mod services;
 pub mod text;
 pub mod update;
 pub mod why;
@@ -35,17 +39,27 @@ pub mod wire;
 pub(crate) mod checks;
 
 pub use answer::{AnswerView, answer};
-pub use cards::cards;
+pub use cards::{cards, nothing_known};
 pub use checklist::checklist;
 pub use custom_id::{Action, CardRef};
 pub use headline::{headline, incident_show, working};
+pub use history::{
+    ImportPreview, RememberPrefill, import_done, import_dropped, import_preview, remember_modal,
+    review_done, review_question,
+};
+pub use keeping::forget_question;
 pub use lists::{
     IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
-    offer_reanalysis, private, service_list, still_fixed,
+    offer_reanalysis, private, private_file, service_list, still_fixed,
 };
 pub use modals::{Prefill, analyze_modal, resolve_modal};
+pub use outcomes::{
+    OutcomeWord, OutcomesOf, SameQuestion, quietly, same_questions, still_fixed_answered,
+    with_outcomes, with_patterns,
+};
 pub use past::past_incident;
 pub use progress::{Precedent, Precedents, Progress, progress};
+pub use services::{Knows, ServiceChange, service_show, which_service};
 pub use text::text;
 pub use update::{frozen_update, update_post, update_text};
 
@@ -214,6 +228,12 @@ pub struct View {
     pub back_after: Option<(IncidentId, i64)>,
     /// Open incidents elsewhere with the same error.
     pub ongoing: Vec<Ongoing>,
+    /// What keeps coming back on this service, as far as it was recalled.
+    pub patterns: Vec<crate::incident::LearnedPattern>,
+    /// Who and what may help where memory knows nothing of the service.
+    pub knows: Knows,
+    /// Incidents that were recalled and are forgotten since.
+    pub forgotten: Vec<IncidentId>,
     /// Ticked steps.
     pub ticks: Vec<Tick>,
     /// What was said about each cause, by place; missing: nothing.
@@ -255,6 +275,9 @@ impl View {
             notes: Vec::new(),
             back_after: None,
             ongoing: Vec::new(),
+            patterns: Vec::new(),
+            knows: Knows::default(),
+            forgotten: Vec::new(),
             ticks: Vec::new(),
             causes: Vec::new(),
             fixes: Vec::new(),
@@ -262,6 +285,16 @@ impl View {
             audience: Audience::Internal,
             update_shown: false,
         }
+    }
+
+    /// Takes over what a case says of returns and patterns: shown above everything else (R11).
+    pub fn returned(&mut self, case: &crate::validation::Case) {
+        let ledger = &case.ledger;
+        self.back_after = ledger.running.as_ref().and_then(|running| {
+            let direct = case.memory.direct().map(|recalled| &recalled.incident);
+            crate::validation::episodes::returned(&ledger.people, running, direct)
+        });
+        self.patterns.clone_from(&ledger.patterns);
     }
 
     fn cause(&self, hypothesis: usize) -> &CauseState {

@@ -23,6 +23,10 @@ pub mod input {
     pub const RULED_OUT: &str = "ruled_out";
     /// What would prevent it.
     pub const PREVENTION: &str = "prevention";
+    /// What it was, in a line.
+    pub const TITLE: &str = "title";
+    /// What became of the fix.
+    pub const OUTCOME: &str = "outcome";
 }
 
 /// What the modal of `/resolve` begins with: from the confirmed card and the tried fix.
@@ -127,7 +131,7 @@ pub fn resolve_modal(
     )
 }
 
-fn modal(action: Action, title: &str, rows: Vec<Value>) -> Value {
+pub(super) fn modal(action: Action, title: &str, rows: Vec<Value>) -> Value {
     json!({
         "custom_id": action.encode(),
         "title": cut(title, MODAL_TITLE),
@@ -135,7 +139,7 @@ fn modal(action: Action, title: &str, rows: Vec<Value>) -> Value {
     })
 }
 
-fn row(
+pub(super) fn row(
     name: &str,
     (label, placeholder): (&str, &str),
     paragraph: bool,

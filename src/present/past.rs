@@ -132,6 +132,10 @@ fn lines(
         ink.text(&incident.prevention, room),
     );
     put(say::source_label(locale), ink.text(&incident.source, 120));
+    let link =
+        |id: Option<crate::incident::IncidentId>| id.map(|id| id.to_string()).unwrap_or_default();
+    put(say::duplicate_label(locale), link(incident.duplicate_of));
+    put(say::parent_label(locale), link(incident.parent));
 
     let tried = incident.attempts.iter().map(|attempt| {
         let mut about = vec![say::outcome(locale, attempt.outcome).to_owned()];

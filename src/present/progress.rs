@@ -49,6 +49,8 @@ pub struct Precedent {
     pub at: Option<Timestamp>,
     /// Minutes to its resolution.
     pub minutes: Option<i64>,
+    /// Only fragments of it are known: no record of our own.
+    pub fragment: bool,
 }
 
 impl From<&Memory> for Precedents {
@@ -57,7 +59,12 @@ impl From<&Memory> for Precedents {
         match memory {
             Memory::Disabled => Self::Disabled,
             Memory::Unavailable => Self::Unavailable,
-            Memory::Searched { .. } => Self::Found(
+            Memory::Partial { .. }
+                if memory.direct().chain(memory.analogies()).next().is_none() =>
+            {
+                Self::Unavailable
+            }
+            Memory::Searched { .. } | Memory::Partial { .. } => Self::Found(
                 memory
                     .direct()
                     .chain(memory.analogies())
@@ -71,6 +78,7 @@ impl From<&Memory> for Precedents {
                             .resolved_at
                             .or(recalled.incident.started_at),
                         minutes: recalled.incident.minutes_to_resolve(),
+                        fragment: recalled.incident.is_fragment(),
                     })
                     .collect(),
             ),
@@ -174,7 +182,12 @@ pub fn precedent_line(precedent: &Precedent, ink: &Ink) -> String {
                 .map(|service| ink.text(&plain(service), 60)),
         );
     }
-    parts.push(say::outcome(locale, precedent.outcome).to_owned());
+    // Of a fragment nobody here knows what became of its fix.
+    parts.push(if precedent.fragment {
+        say::fragment_only(locale).to_owned()
+    } else {
+        say::outcome(locale, precedent.outcome).to_owned()
+    });
     parts.extend(precedent.at.map(|at| ink.day(at)));
     parts.extend(
         precedent
@@ -200,6 +213,7 @@ mod tests {
             service: Some("order-service".into()),
             at: Some(at("2026-05-14T03:10:00Z")),
             minutes: Some(41),
+            fragment: number == 31,
         };
         let found = Precedents::Found(vec![
             precedent(41, Grade::DirectMatch),
@@ -262,7 +276,7 @@ mod tests {
         insta::assert_snapshot!(post.payload["embeds"][0]["description"].as_str().unwrap_or_default(), @r"
         **INC-0041** · direct match · held · <t:1778728200:D> · resolved in 41 min
         **INC-0012** · direct match · held · <t:1778728200:D> · resolved in 41 min
-        **INC-0031** · analogy · order-service · held · <t:1778728200:D> · resolved in 41 min
+        **INC-0031** · analogy · order-service · fragment only, no record here · <t:1778728200:D> · resolved in 41 min
         ");
     }
 }

@@ -51,6 +51,10 @@ pub fn text(analysis: &Analysis, view: &View) -> String {
             say::cause_not_determined_hint(locale)
         ));
     }
+    if cards::nothing_known(analysis) && !view.knows.is_empty() {
+        let head = title(&view.knows.title(&ink));
+        parts.push(format!("{head}\n{}", view.knows.lines(&ink).join("\n")));
+    }
     for (index, hypothesis) in analysis.hypotheses.iter().enumerate() {
         let card = cards::card(hypothesis, index, view, &FULL, &ink);
         let head = format!("{}  [{}]", card.title, card.badge);

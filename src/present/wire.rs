@@ -46,6 +46,7 @@ pub fn wire(analysis: &Analysis) -> Value {
             "elsewhere": memory.elsewhere,
             "searched": memory.searched,
             "on_service": memory.on_service,
+            "partial": memory.partial,
         },
         "hypotheses": hypotheses,
         "cause_not_determined": analysis.cause_not_determined,

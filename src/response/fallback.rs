@@ -1149,7 +1149,13 @@ fn from_memory(
     let unavailable = match memory {
         Memory::Unavailable => Some(("Memory is not available right now.", "记忆库暂不可用。")),
         Memory::Disabled => Some(("Memory was off for this run.", "本次运行未启用记忆库。")),
-        Memory::Searched { .. } => None,
+        Memory::Partial { .. } if memory.direct().chain(memory.analogies()).next().is_none() => {
+            Some((
+                "Memory is only partly available right now, and nothing like this came from the rest.",
+                "记忆库目前仅部分可用，其余部分未返回类似故障。",
+            ))
+        }
+        Memory::Searched { .. } | Memory::Partial { .. } => None,
     };
     if let Some((en, zh)) = unavailable {
         return ProposedAnswer {

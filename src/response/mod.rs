@@ -10,6 +10,7 @@
 pub mod checks;
 pub mod fallback;
 pub mod grade;
+pub mod postmortem;
 pub mod prompt;
 pub mod recall;
 pub mod redact;

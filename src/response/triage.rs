@@ -11,7 +11,7 @@
 
 use super::trouble::{self, CHANGE};
 use crate::incident::words::{fold, is_cjk};
-use crate::incident::{FailureClass, Registry, Report, Severity};
+use crate::incident::{FailureClass, Near, Registry, Report, Severity};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -79,9 +79,11 @@ pub enum SeverityReason {
 pub struct Triage {
     /// One line of at most [`TITLE_GRAPHEMES`], in the report's own words, without the service.
     pub title: String,
-    /// Canonical service: said, else named in the report and registered; else unknown (R5).
+    /// Canonical service: said, else named in the report and registered, a slip of the keys
+    /// forgiven; else unknown (R5).
     pub service: Option<String>,
-    /// Registered services that the report names, where it names several and none was chosen.
+    /// Registered services that the report names, or that what it names may be a slip of, where
+    /// these are several and none was chosen: a person is asked.
     pub service_ambiguous: Vec<String>,
     /// The severity proposed, or what a person said.
     pub severity: Severity,
@@ -164,6 +166,34 @@ pub fn triage(report: &Report, registry: &Registry, said: &Said) -> Triage {
         symptoms,
         error_signatures,
     }
+}
+
+/// A text apart: what people wrote, and what programs put out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Lines of prose, in order.
+    pub prose: Vec<String>,
+    /// Log lines, one a shape, in order.
+    pub log_lines: Vec<String>,
+}
+
+/// Takes a free text apart as a record wants it: prose is what was seen, log lines are its error
+/// signatures.
+pub fn parts_of(text: &str) -> Parts {
+    let mut parts = Parts::default();
+    let mut shapes = HashSet::new();
+    for line in text.lines() {
+        let line = line.trim().trim_matches('`').trim();
+        if line.is_empty() {
+            continue;
+        }
+        if !is_log_line(line) {
+            parts.prose.push(line.to_owned());
+        } else if parts.log_lines.len() < MAX_SHAPES && shapes.insert(shape(line)) {
+            parts.log_lines.push(line.to_owned());
+        }
+    }
+    parts
 }
 
 /// The report as triage reads it: prose by sentence, logs by shape.
@@ -412,8 +442,22 @@ fn without_prefix(line: &str) -> &str {
 }
 
 fn service_of(report: &Report, registry: &Registry, said: &Said) -> (Option<String>, Vec<String>) {
-    if let Some(service) = said.service.as_deref().and_then(|s| registry.canonical(s)) {
-        return (Some(service), Vec::new());
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    if let Some(said) = said
+        .service
+        .as_deref()
+        .map(str::trim)
+        .filter(|s| !s.is_empty())
+    {
+        if let Some(service) = registry.resolve(said) {
+            return (Some(service.to_owned()), Vec::new());
+        }
+        return match registry.near(said) {
+            Near::One(service) => (Some(service.to_owned()), Vec::new()),
+            Near::Several(services) => (None, owned(services)),
+            // A service that is not registered yet.
+            Near::Nothing => (Some(said.to_owned()), Vec::new()),
+        };
     }
     // Logs name whoever is called; only what people wrote says what they speak of.
     let mut text = report.text.clone();
@@ -425,7 +469,14 @@ fn service_of(report: &Report, registry: &Registry, said: &Said) -> (Option<Stri
         Some(service) => (Some(service.to_owned()), Vec::new()),
         None => {
             let mentioned = registry.mentions(&text);
-            (None, mentioned.into_iter().map(str::to_owned).collect())
+            if !mentioned.is_empty() {
+                return (None, owned(mentioned));
+            }
+            match registry.nearly_named_in(&text) {
+                Near::One(service) => (Some(service.to_owned()), Vec::new()),
+                Near::Several(services) => (None, owned(services)),
+                Near::Nothing => (None, Vec::new()),
+            }
         }
     }
 }
@@ -1267,6 +1318,31 @@ mod tests {
         let triage = read("order-svc and the gateway fail");
         assert_eq!(triage.service, None);
         assert_eq!(triage.service_ambiguous, vec!["order-service", "gateway"]);
+    }
+
+    #[test]
+    fn r5_a_slip_is_forgiven_where_one_service_is_clearly_meant() {
+        let registry = Registry::from_names(["payments-api", "inventory-api", "inventary-api"]);
+        let of = |text: &str, said: Option<&str>| {
+            let said = Said {
+                service: said.map(str::to_owned),
+                severity: None,
+            };
+            let read = triage(&Report::from_text(text), &registry, &said);
+            (read.service, read.service_ambiguous)
+        };
+        let one = |name: &str| (Some(name.to_owned()), vec![]);
+        assert_eq!(of("paymets-api answers 503", None), one("payments-api"));
+        assert_eq!(of("it is slow", Some("paymets-api")), one("payments-api"));
+        assert_eq!(of("it is slow", Some("payment-api")), one("payment-api"));
+        // What is named beats what resembles.
+        assert_eq!(
+            of("inventory-api calls paymets-api", None),
+            one("inventory-api")
+        );
+        let both = vec!["inventory-api".to_owned(), "inventary-api".to_owned()];
+        assert_eq!(of("inventry-api is down", None), (None, both.clone()));
+        assert_eq!(of("it is slow", Some("inventry-api")), (None, both));
     }
 
     #[test]

@@ -343,7 +343,9 @@ impl Store {
             let tried = known
                 .iter()
                 .rev()
-                .find(|attempt| !attempt.withdrawn && same(&attempt.fix.fix, fix));
+                .filter(|attempt| !attempt.withdrawn && same(&attempt.fix.fix, fix))
+                // What came back and is tried again is another attempt: its failure stays.
+                .find(|attempt| attempt.fix.outcome != Outcome::CameBack);
             match tried {
                 Some(attempt) => {
                     query(
@@ -414,7 +416,7 @@ impl Store {
     }
 }
 
-async fn settle(
+pub(super) async fn settle(
     connection: &mut Connection,
     guild: &str,
     id: IncidentId,

@@ -2,7 +2,7 @@
 
 use super::{
     Scope, Store, StoreError, document, incident_id, millis, must_see, optional_millis,
-    optional_storable, optional_timestamp, storable, timestamp, words,
+    optional_storable, optional_timestamp, storable, storable_service, timestamp, words,
 };
 use crate::database::past::{self, past_columns};
 use crate::database::{Connection, Row, query, query_as, query_scalar};
@@ -407,32 +407,6 @@ impl Store {
             })
             .collect()
     }
-
-    /// Removes an incident and everything derived from it. Its number is not given out again;
-    /// what named it as duplicate or parent names nothing then.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NotFound`] as for [`Store::incident`].
-    pub async fn forget(&self, scope: &Scope, id: IncidentId) -> Result<(), StoreError> {
-        let mut tx = self.write(&scope.guild).await?;
-        must_see(&mut tx, scope, id).await?;
-        let number = i64::from(id.number());
-        words::remove(&mut tx, &scope.guild, id).await?;
-        for statement in [
-            "UPDATE incident SET duplicate_of = NULL WHERE guild = $1 AND duplicate_of = $2",
-            "UPDATE incident SET parent = NULL WHERE guild = $1 AND parent = $2",
-            "DELETE FROM post WHERE guild = $1 AND number = $2",
-            "DELETE FROM incident WHERE guild = $1 AND number = $2",
-        ] {
-            query(statement)
-                .bind(&scope.guild)
-                .bind(number)
-                .execute(&mut *tx)
-                .await?;
-        }
-        Ok(tx.commit().await?)
-    }
 }
 
 /// The guild's next number.
@@ -479,7 +453,7 @@ async fn insert(
     .bind(new.severity.map(|severity| i64::from(severity.number())))
     .bind(new.severity_by.as_deref())
     .bind(storable(&new.title))
-    .bind(optional_storable(new.service.as_deref()))
+    .bind(storable_service(new.service.as_deref()))
     .bind(optional_storable(new.environment.as_deref()))
     .bind(new.locale.code())
     .bind(storable(&new.reporter))
@@ -640,7 +614,7 @@ async fn apply(
     let query = match change {
         Change::Title(title) => set!("title = $3", storable(title)),
         Change::Service(service) => {
-            set!("service = $3", optional_storable(service.as_deref()))
+            set!("service = $3", storable_service(service.as_deref()))
         }
         Change::Environment(environment) => {
             set!(

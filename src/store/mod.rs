@@ -16,29 +16,46 @@
 
 mod analyses;
 mod attempts;
+mod audit;
 mod error;
+mod imports;
 mod incidents;
+mod keeping;
+mod mirrored;
+mod outcomes;
 mod past;
+mod postgres;
 mod posts;
 mod seen;
 mod services;
+mod settings;
 mod sqlite;
 mod ticks;
 mod words;
 
 pub use analyses::{Measures, StoredAnalysis};
 pub use attempts::{Attempt, Resolution};
+pub use audit::{Audited, Signed};
 pub use error::StoreError;
+pub use imports::{ImportedDocument, OpenQuestion};
 pub use incidents::{Change, Event, Filter, Incident, NewIncident};
+pub use keeping::{Forgotten, ForgottenPost, Holdings};
+pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
+pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
+pub use settings::Roles;
 pub use ticks::Tick;
 
+use crate::database::place;
 use crate::database::{Body, Connection, Pool, Transaction, query, query_scalar};
 use crate::incident::IncidentId;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+/// Why a database can't be read without being brought up to date first.
+const OLDER: &str = "the database has not the tables of this version: start the bot or run `precedent check` once, which brings it up to date";
 
 /// Rows that may be seen: those of the guild that are not private, or whose channel or thread is
 /// the scope's. `$1` is the guild, `$2` the channel.
@@ -88,22 +105,38 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotSupported`] for `postgres://`, [`StoreError::Invalid`] for any other URL
-    /// that is not `sqlite://...`, [`StoreError::Corrupt`], [`StoreError::Newer`] and
-    /// [`StoreError::Foreign`] for a file that is not ours to use, [`StoreError::Unavailable`]
+    /// [`StoreError::Invalid`] for a URL that is neither `sqlite://...` nor `postgres://...` and
+    /// for a server that does not let us in, [`StoreError::Corrupt`], [`StoreError::Newer`] and
+    /// [`StoreError::Foreign`] for a database that is not ours to use, [`StoreError::Unavailable`]
     /// where it cannot be opened.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Err(StoreError::NotSupported(
-                "PostgreSQL is not supported yet in this version: set DATABASE_URL to a file, such as sqlite://precedent.db",
-            ));
+            return postgres::open(url).await;
         }
         if !url.starts_with("sqlite:") {
             return Err(StoreError::Invalid(
-                "DATABASE_URL must begin with sqlite://, such as sqlite://precedent.db".to_owned(),
+                "DATABASE_URL must begin with sqlite:// or postgres://, such as sqlite://precedent.db"
+                    .to_owned(),
             ));
         }
         sqlite::open(url).await
+    }
+
+    /// Opens a database to read it and nothing else: nothing is created, brought up to date or
+    /// written, whatever is called (R29).
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`]; [`StoreError::Invalid`] where there is no such file, or where an older
+    /// version wrote it and it has to be brought up to date first.
+    pub async fn open_to_read(url: &str) -> Result<Self, StoreError> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return postgres::open_to_read(url).await;
+        }
+        if !url.starts_with("sqlite:") {
+            return Self::open(url).await;
+        }
+        sqlite::open_to_read(url).await
     }
 
     /// Closes every connection. What is called afterwards fails with [`StoreError::Unavailable`].
@@ -139,12 +172,15 @@ impl Store {
         Ok(())
     }
 
-    /// Reads every page and index: what `precedent check` does once.
+    /// Reads every page and index of SQLite's file. A server of PostgreSQL looks after its own.
     ///
     /// # Errors
     ///
     /// [`StoreError::Corrupt`] where something does not fit together.
     pub async fn check_integrity(&self) -> Result<(), StoreError> {
+        if self.writer.postgres().is_some() {
+            return Ok(());
+        }
         let verdict: String = query_scalar("PRAGMA quick_check(1)")
             .fetch_one(&self.writer)
             .await?;
@@ -161,7 +197,8 @@ impl Store {
         let mut transaction = self.writer.begin().await?;
         // SQLite has one writer anyway. A lock held by two guilds whose hashes meet is only slower.
         if let Body::Postgres(connection) = transaction.body() {
-            sqlx::query("SELECT pg_advisory_xact_lock(hashtext('precedent'), hashtext($1))")
+            sqlx::query("SELECT pg_advisory_xact_lock($1, hashtext($2))")
+                .bind(place::GUILDS)
                 .bind(guild)
                 .execute(connection)
                 .await?;
@@ -208,6 +245,27 @@ fn optional_storable(text: Option<&str>) -> Option<Cow<'_, str>> {
     text.map(storable)
 }
 
+/// The longest name of a service, in characters: PostgreSQL's indexes take no long ones.
+const LONGEST_SERVICE: usize = 200;
+
+/// The name of a service as it is stored with an incident. What is longer than any name is cut.
+fn storable_service(name: Option<&str>) -> Option<Cow<'_, str>> {
+    optional_storable(name).map(|name| match name.char_indices().nth(LONGEST_SERVICE) {
+        Some((end, _)) => Cow::Owned(name.get(..end).unwrap_or_default().to_owned()),
+        None => name,
+    })
+}
+
+/// Refuses what is too long to be the name of a service.
+fn refuse_long(name: &str) -> Result<(), StoreError> {
+    if name.chars().nth(LONGEST_SERVICE).is_some() {
+        return Err(StoreError::Invalid(format!(
+            "the name of a service has at most {LONGEST_SERVICE} characters"
+        )));
+    }
+    Ok(())
+}
+
 /// A document as JSON text, its strings without NUL.
 fn document<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
     let json = serde_json::to_string(value)
@@ -240,7 +298,7 @@ async fn must_see(
     id: IncidentId,
 ) -> Result<(), StoreError> {
     let found: Option<i64> = query_scalar(concat!(
-        "SELECT 1 FROM incident WHERE ",
+        "SELECT number FROM incident WHERE ",
         visible!(),
         " AND number = $3"
     ))

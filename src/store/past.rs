@@ -2,10 +2,10 @@
 
 use super::attempts::insert_attempt;
 use super::incidents::{LAST_NUMBER, next_number};
-use super::services::{insert_service, registry};
+use super::services::{insert_alias, insert_service, registry};
 use super::{
     Scope, Store, StoreError, document, incident_id, millis, optional_millis, optional_storable,
-    storable, visible, words,
+    refuse_long, storable, visible, words,
 };
 use crate::database::past::{self, past_columns};
 use crate::database::{Connection, Row, query, query_as, query_scalar};
@@ -72,10 +72,12 @@ impl Store {
             registry: registry(&mut tx, guild).await?,
             canonical: HashMap::new(),
         };
+        let mut words = words::Batch::default();
         let mut outcomes = Vec::with_capacity(entries.len());
         for entry in entries {
-            outcomes.push(put(&mut tx, guild, entry, &mut services, at).await?);
+            outcomes.push(put(&mut tx, guild, entry, &mut services, &mut words, at).await?);
         }
+        words.write(&mut tx).await?;
         let refused = outcomes
             .iter()
             .any(|outcome| matches!(outcome, PutOutcome::Refused(_)));
@@ -83,6 +85,38 @@ impl Store {
             tx.commit().await?;
         }
         Ok(outcomes)
+    }
+
+    /// Registers services as an import names them: what is registered under a name is replaced, and
+    /// aliases that mean another service already are left out. Gives how many were registered.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database: nothing is stored then.
+    pub async fn put_services(&self, guild: &str, services: &[Service]) -> Result<u64, StoreError> {
+        let mut tx = self.write(guild).await?;
+        let mut stored = 0;
+        for service in services {
+            let known = registry(&mut tx, guild).await?;
+            let means = |name: &str| {
+                let mut all = known.services.iter();
+                all.find(|other| {
+                    other.name == name || other.aliases.iter().any(|alias| alias == name)
+                })
+                .map(|other| other.name.as_str())
+            };
+            let free = |name: &str| means(name).is_none_or(|owner| owner == service.name);
+            if !free(&service.name) {
+                continue;
+            }
+            insert_service(&mut tx, guild, service).await?;
+            for alias in service.aliases.iter().filter(|alias| free(alias)) {
+                insert_alias(&mut tx, guild, &service.name, alias).await?;
+            }
+            stored += 1;
+        }
+        tx.commit().await?;
+        Ok(stored)
     }
 
     /// Records that may be seen from the scope, by number, after the given one.
@@ -188,6 +222,7 @@ async fn put(
     guild: &str,
     entry: &Entry,
     services: &mut Names,
+    words: &mut words::Batch,
     at: Timestamp,
 ) -> Result<PutOutcome, StoreError> {
     let mut past = entry.past.clone();
@@ -204,6 +239,11 @@ async fn put(
             "its id is above {LAST_IMPORTED}"
         )));
     }
+    if let Some(name) = &past.service
+        && let Err(error) = refuse_long(name.trim())
+    {
+        return Ok(PutOutcome::Refused(error.to_string()));
+    }
     if let Some(name) = past.service.take().filter(|name| !name.trim().is_empty()) {
         let canonical = services.canonical(&name);
         // A private record's service is not shown to everybody by being registered.
@@ -213,6 +253,13 @@ async fn put(
             services.registry.services.push(service);
         }
         past.service = Some(canonical);
+    }
+    if let Some(id) = entry.id
+        && was_forgotten(connection, guild, id).await?
+    {
+        return Ok(PutOutcome::Refused(format!(
+            "{id} was forgotten here, and its number is not given again: leave the id out to remember it anew"
+        )));
     }
     let opening = match entry.id {
         Some(id) => format!("import/{}", id.number()),
@@ -276,12 +323,30 @@ async fn put(
         let key = format!("import/{seq}");
         insert_attempt(connection, guild, past.id, seq, &key, attempt).await?;
     }
-    words::index_record(connection, guild, row, &past).await?;
+    if connection.is_postgres() {
+        words.add(guild, row, &past);
+    } else {
+        words::index_record(connection, guild, row, &past).await?;
+    }
     Ok(if replaced {
         PutOutcome::Replaced(past.id)
     } else {
         PutOutcome::Added(past.id)
     })
+}
+
+async fn was_forgotten(
+    connection: &mut Connection,
+    guild: &str,
+    id: IncidentId,
+) -> Result<bool, StoreError> {
+    let found: Option<i64> =
+        query_scalar("SELECT number FROM forgotten WHERE guild = $1 AND number = $2")
+            .bind(guild)
+            .bind(i64::from(id.number()))
+            .fetch_optional(connection)
+            .await?;
+    Ok(found.is_some())
 }
 
 /// Writes the record's columns and gives its row. A private row stays private: an import does not

@@ -86,6 +86,42 @@ pub(super) async fn open(url: &str) -> Result<Store, StoreError> {
     })
 }
 
+/// Opens the file to read it and nothing else.
+pub(super) async fn open_to_read(url: &str) -> Result<Store, StoreError> {
+    let options = SqliteConnectOptions::from_str(url)
+        .map_err(|error| StoreError::Unavailable(Some(error)))?
+        .create_if_missing(false)
+        .read_only(true)
+        .busy_timeout(BUSY_TIMEOUT)
+        .pragma("query_only", "ON")
+        .disable_statement_logging();
+    let file = options.get_filename().to_owned();
+    if !file.exists() {
+        return Err(StoreError::Invalid(
+            "there is no such database: DATABASE_URL names a file that does not exist".to_owned(),
+        ));
+    }
+    refuse_foreign(&file, &options).await?;
+    let reader = SqlitePoolOptions::new()
+        .max_connections(READERS)
+        .acquire_timeout(BUSY_TIMEOUT)
+        .connect_with(options)
+        .await?;
+    let current: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM sqlite_master WHERE name IN ('incident', 'imported_document')",
+    )
+    .fetch_one(&reader)
+    .await?;
+    if current < 2 {
+        return Err(StoreError::Invalid(super::OLDER.to_owned()));
+    }
+    Ok(Store {
+        writer: Pool::Sqlite(reader.clone()),
+        reader: Pool::Sqlite(reader),
+        file: Some(file),
+    })
+}
+
 /// Refuses a file that another program made, before anything in it is changed.
 async fn refuse_foreign(file: &Path, options: &SqliteConnectOptions) -> Result<(), StoreError> {
     if std::fs::metadata(file).map_or(0, |metadata| metadata.len()) == 0 {

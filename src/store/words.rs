@@ -3,17 +3,25 @@
 //! Wanted: recall and index speak of the same tokens ([`crate::incident::words::tokens`]), and the
 //! index changes in the transaction that changes the record.
 
-use super::StoreError;
+use super::{Store, StoreError};
 use crate::database::past::{self, past_columns};
-use crate::database::{Connection, query};
+use crate::database::terms::{guild_mark, term};
+use crate::database::{Body, Connection, query, query_scalar};
 use crate::incident::words::tokens;
 use crate::incident::{IncidentId, PastIncident};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Tokens kept of one field. A pasted log of a megabyte is found by its beginning; the record
 /// keeps all of it.
 const TOKENS_A_FIELD: usize = 4_000;
 /// Bytes read of one field to find them.
 const BYTES_A_FIELD: usize = 64 * 1024;
+/// Bytes of the longest token that PostgreSQL is given; its own limit is a little over 2000.
+const LONGEST_TERM: usize = 500;
+/// Records whose words PostgreSQL is given in one statement.
+const RECORDS_AT_ONCE: usize = 1_000;
+/// Terms whose counts it is given in one statement.
+const TERMS_AT_ONCE: usize = 10_000;
 
 /// Indexes an incident as it stands, in place of what was indexed before.
 pub(super) async fn index(
@@ -44,23 +52,23 @@ pub(super) async fn index_record(
     row: i64,
     past: &PastIncident,
 ) -> Result<(), StoreError> {
+    if connection.is_postgres() {
+        let mut batch = Batch::default();
+        batch.add(guild, row, past);
+        return batch.write(connection).await;
+    }
+    let [title, symptoms, signatures, cause, rest] = fields(past);
     query(
         "INSERT INTO incident_words (rowid, guild, title, symptoms, signatures, cause, rest) \
          VALUES ($1, 'g' || lower(hex($2)), $3, $4, $5, $6, $7)",
     )
     .bind(row)
     .bind(guild)
-    .bind(field([past.title.as_str()]))
-    .bind(field(past.symptoms.iter().map(String::as_str)))
-    .bind(field(past.error_signatures.iter().map(String::as_str)))
-    .bind(field([past.root_cause.as_str()]))
-    .bind(field(
-        past.service
-            .as_deref()
-            .into_iter()
-            .chain(past.attempts.iter().map(|attempt| attempt.fix.as_str()))
-            .chain(past.ruled_out.iter().map(String::as_str)),
-    ))
+    .bind(title)
+    .bind(symptoms)
+    .bind(signatures)
+    .bind(cause)
+    .bind(rest)
     .execute(connection)
     .await?;
     Ok(())
@@ -72,6 +80,9 @@ pub(super) async fn remove(
     guild: &str,
     id: IncidentId,
 ) -> Result<(), StoreError> {
+    if connection.is_postgres() {
+        return remove_from_postgres(connection, guild, id).await;
+    }
     query(
         "DELETE FROM incident_words WHERE rowid IN \
          (SELECT id FROM incident WHERE guild = $1 AND number = $2)",
@@ -81,6 +92,173 @@ pub(super) async fn remove(
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// Words of records that are written to PostgreSQL together: an import would wait for the server
+/// once a record and more otherwise, and raise the count of a common token once a record.
+#[derive(Default)]
+pub(super) struct Batch {
+    rows: Vec<i64>,
+    words: Vec<String>,
+    counts: BTreeMap<String, i64>,
+}
+
+impl Batch {
+    /// Adds a record under its row, which holds no words yet.
+    pub(super) fn add(&mut self, guild: &str, row: i64, past: &PastIncident) {
+        let mark = guild_mark(guild);
+        let mut terms = BTreeSet::new();
+        for field in fields(past) {
+            let tokens = field.split(' ').filter(|token| !token.is_empty());
+            terms.extend(
+                tokens
+                    .filter(|token| token.len() <= LONGEST_TERM)
+                    .map(|token| term(&mark, token)),
+            );
+        }
+        let mut words = String::new();
+        for term in terms {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(&term);
+            *self.counts.entry(term).or_default() += 1;
+        }
+        self.rows.push(row);
+        self.words.push(words);
+    }
+
+    /// Writes them, some thousands at a time: no statement is long.
+    pub(super) async fn write(self, connection: &mut Connection) -> Result<(), StoreError> {
+        let records = self.rows.chunks(RECORDS_AT_ONCE);
+        for (rows, words) in records.zip(self.words.chunks(RECORDS_AT_ONCE)) {
+            query(
+                "INSERT INTO incident_words (id, words) \
+                 SELECT id, array_to_tsvector(string_to_array(words, ' ')) \
+                 FROM unnest($1::bigint[], $2::text[]) AS record (id, words)",
+            )
+            .bind(rows.to_vec())
+            .bind(words.to_vec())
+            .execute(&mut *connection)
+            .await?;
+        }
+        // In the order of the terms, so that two who write take their rows in one order.
+        let (terms, counts): (Vec<String>, Vec<i64>) = self.counts.into_iter().unzip();
+        let counted = terms.chunks(TERMS_AT_ONCE);
+        for (terms, counts) in counted.zip(counts.chunks(TERMS_AT_ONCE)) {
+            query(
+                "INSERT INTO incident_terms AS known (term, docs) \
+                 SELECT term, docs FROM unnest($1::text[], $2::bigint[]) AS added (term, docs) \
+                 ON CONFLICT (term) DO UPDATE SET docs = known.docs + excluded.docs",
+            )
+            .bind(terms.to_vec())
+            .bind(counts.to_vec())
+            .execute(&mut *connection)
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+async fn remove_from_postgres(
+    connection: &mut Connection,
+    guild: &str,
+    id: IncidentId,
+) -> Result<(), StoreError> {
+    let removed: Option<String> = query_scalar(
+        "DELETE FROM incident_words WHERE id = \
+         (SELECT id FROM incident WHERE guild = $1 AND number = $2) \
+         RETURNING array_to_string(tsvector_to_array(words), ' ')",
+    )
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(removed) = removed else {
+        return Ok(());
+    };
+    let terms: Vec<String> = removed.split(' ').map(str::to_owned).collect();
+    for statement in [
+        "UPDATE incident_terms SET docs = docs - 1 WHERE term = ANY($1)",
+        "DELETE FROM incident_terms WHERE term = ANY($1) AND docs <= 0",
+    ] {
+        query(statement)
+            .bind(terms.clone())
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Whether the pages of what the transaction deletes are overwritten, also where that costs a page
+/// more to be written. What is not said to be forgotten is overwritten where it costs nothing.
+pub(super) async fn overwrite(connection: &mut Connection, all: bool) -> Result<(), StoreError> {
+    if let Body::Sqlite(connection) = connection.body() {
+        sqlx::query(if all {
+            "PRAGMA secure_delete = ON"
+        } else {
+            "PRAGMA secure_delete = FAST"
+        })
+        .execute(connection)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Pages of the index that one step merges: a few milliseconds, so that others get their turn.
+const MERGED_AT_ONCE: i64 = 200;
+/// Steps at most; a million incidents take some thousand.
+const MOST_MERGES: u32 = 20_000;
+
+/// Merges the index until no segment holds words of what was deleted: until then they are only
+/// marked as deleted.
+pub(super) async fn drop_deleted(store: &Store) -> Result<(), StoreError> {
+    // A negative number begins a merge of everything, positive ones go on with it.
+    let mut pages = -MERGED_AT_ONCE;
+    for _ in 0..MOST_MERGES {
+        let mut tx = store.writer.begin().await?;
+        overwrite(&mut tx, true).await?;
+        let Body::Sqlite(connection) = tx.body() else {
+            return Ok(());
+        };
+        let changes = "SELECT total_changes()";
+        let before: i64 = sqlx::query_scalar(changes)
+            .fetch_one(&mut *connection)
+            .await?;
+        sqlx::query("INSERT INTO incident_words (incident_words, rank) VALUES ('merge', $1)")
+            .bind(pages)
+            .execute(&mut *connection)
+            .await?;
+        let after: i64 = sqlx::query_scalar(changes)
+            .fetch_one(&mut *connection)
+            .await?;
+        overwrite(&mut tx, false).await?;
+        tx.commit().await?;
+        // The command itself counts as one.
+        if after - before < 2 {
+            return Ok(());
+        }
+        pages = MERGED_AT_ONCE;
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+/// The fields as the index knows them: title, symptoms, signatures, cause, and the rest.
+fn fields(past: &PastIncident) -> [String; 5] {
+    [
+        field([past.title.as_str()]),
+        field(past.symptoms.iter().map(String::as_str)),
+        field(past.error_signatures.iter().map(String::as_str)),
+        field([past.root_cause.as_str()]),
+        field(
+            past.service
+                .as_deref()
+                .into_iter()
+                .chain(past.attempts.iter().map(|attempt| attempt.fix.as_str()))
+                .chain(past.ruled_out.iter().map(String::as_str)),
+        ),
+    ]
 }
 
 fn field<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {

@@ -158,6 +158,8 @@ pub struct MemoryVerdict {
     pub searched: Option<u64>,
     /// Of these, on this service.
     pub on_service: Option<u64>,
+    /// A source of memory failed: more may have happened than is counted here.
+    pub partial: bool,
     /// The episode of this service that was resolved last among the direct ones, for the headline.
     pub last: Option<LastTime>,
 }
@@ -297,6 +299,8 @@ pub struct CitedIncident {
     pub environment: Option<String>,
     /// The model did not cite it; the code added it because it is an episode of the same fix.
     pub added_by_code: bool,
+    /// Only fragments of it are known: no record of our own.
+    pub fragment: bool,
 }
 
 /// A quote of the report that contradicts a cause.
@@ -329,6 +333,37 @@ pub struct Record {
     pub date_unknown: bool,
     /// A verified analogy is cited and no proof: OTHER SERVICE ONLY.
     pub other_service_only: bool,
+    /// How often this fix was tried here, and how; `None` where it was not, or where the hypothesis
+    /// rests on nothing of this service.
+    pub tried: Option<TriedHere>,
+}
+
+/// How often a fix was tried on this service: episodes, and attempts of the incident at hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TriedHere {
+    /// It held.
+    pub held: u32,
+    /// It, or a near-same one, failed.
+    pub failed: u32,
+    /// Nobody knows yet.
+    pub unknown: u32,
+    /// When it was last tried.
+    pub last_at: Option<Timestamp>,
+    /// In which environment it was last tried.
+    pub last_environment: Option<String>,
+    /// That environment is known to be another than the one at hand.
+    pub other_environment: bool,
+    /// It was last tried more than twelve months ago: what worked then may not apply now.
+    pub long_ago: bool,
+}
+
+impl TriedHere {
+    /// Times in all.
+    pub fn times(&self) -> u32 {
+        self.held
+            .saturating_add(self.failed)
+            .saturating_add(self.unknown)
+    }
 }
 
 /// How a score came about: the numbers of R8 to R10.

@@ -19,7 +19,7 @@ const MOST_QUOTES: usize = 12;
 pub fn answer(case: &Case, proposed: &ProposedAnswer, engine: Engine) -> Answer {
     let context = Context::new(case);
     let mut log = Log::default();
-    let cited = survivors(&proposed.memory_refs, &case.memory, "memory_refs", &mut log);
+    let cited = survivors(&proposed.memory_refs, case, "memory_refs", &mut log);
     let direct: Vec<IncidentId> = cited
         .iter()
         .filter(|recalled| recalled.grade == Grade::DirectMatch)

@@ -1,7 +1,9 @@
 //! What an answer is checked against: everything the model was given, and what people said.
 
+use crate::incident::sameness::PeopleSaid;
 use crate::incident::{
-    FailureClass, FixAttempt, IncidentId, Locale, Memory, Registry, Report, Severity,
+    FailureClass, FixAttempt, IncidentId, LearnedPattern, Locale, Memory, PastIncident, Registry,
+    Report, Severity,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -36,4 +38,26 @@ pub struct Case {
     pub impact: Option<String>,
     /// Since when, in the report's own words.
     pub since: Option<String>,
+    /// What outcomes rest on beside the records themselves.
+    #[serde(default)]
+    pub ledger: Ledger,
+}
+
+/// What outcomes rest on beside the records: what people said of sameness, where the incident at
+/// hand happens, what it looks like as a record, and what was learned from several.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Fixes and causes that people called the same, or different.
+    #[serde(default)]
+    pub people: PeopleSaid,
+    /// The environment at hand, where somebody said it.
+    #[serde(default)]
+    pub environment: Option<String>,
+    /// The incident at hand as memory will keep it; `started_at` is when it was reported, where
+    /// nobody said when it began. Shows whether it is a return (R11).
+    #[serde(default)]
+    pub running: Option<PastIncident>,
+    /// Learned patterns that rest on what was recalled (R2).
+    #[serde(default)]
+    pub patterns: Vec<LearnedPattern>,
 }

@@ -44,13 +44,21 @@ impl<'c> Context<'c> {
             Locale::Zh => "（无依据）",
         };
         Self {
-            episodes: episodes::episodes(&direct),
+            episodes: episodes::episodes_as(
+                &case.ledger.people,
+                &direct,
+                // R11: a return changes an outcome only once its cause is confirmed.
+                case.ledger
+                    .running
+                    .as_ref()
+                    .filter(|running| running.cause_confirmed),
+            ),
             quotable: Quotable::new(&case.report),
             clauses: Clauses::new(&case.report),
             own_fixes: case
                 .attempts
                 .iter()
-                .map(|attempt| Phrase::new(&attempt.fix))
+                .map(|attempt| case.ledger.people.phrase(&attempt.fix))
                 .collect(),
             nameable: Nameable::new(&case.memory, &report_text, case.incident),
             grounds: Grounds::new(
@@ -62,6 +70,11 @@ impl<'c> Context<'c> {
             ),
             case,
         }
+    }
+
+    /// A fix or a cause prepared for comparing, with what people said of it.
+    pub fn phrase(&self, text: &str) -> Phrase {
+        self.case.ledger.people.phrase(text)
     }
 
     /// A claim as it may be said, with every change noted: cleaned (R21), without a certainty of the

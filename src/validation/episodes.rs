@@ -4,7 +4,7 @@
 //! repeat later than a day and within a week is no part of the group: it turns the earlier attempt
 //! into `came_back`, computed here whenever the records are read and never stored.
 
-use crate::incident::sameness::{Likeness, Phrase, one_service, shares_pattern};
+use crate::incident::sameness::{Likeness, PeopleSaid, Phrase, one_service, shares_pattern_as};
 use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Standing};
 use jiff::Timestamp;
 
@@ -31,20 +31,20 @@ struct Phrases {
 }
 
 impl Episode {
-    fn new(incidents: Vec<PastIncident>) -> Self {
+    fn new(people: &PeopleSaid, incidents: Vec<PastIncident>) -> Self {
         let phrases = incidents
             .iter()
             .map(|incident| Phrases {
                 fixes: incident
                     .attempts
                     .iter()
-                    .map(|attempt| Phrase::new(&attempt.fix))
+                    .map(|attempt| people.phrase(&attempt.fix))
                     .collect(),
-                cause: Phrase::new(&incident.root_cause),
+                cause: people.phrase(&incident.root_cause),
                 ruled_out: incident
                     .ruled_out
                     .iter()
-                    .map(|cause| Phrase::new(cause))
+                    .map(|cause| people.phrase(cause))
                     .collect(),
             })
             .collect();
@@ -121,10 +121,22 @@ impl Episode {
         }
     }
 
-    /// The newest incident in which this fix (or a near-same one) was tried, and when that was seen.
-    pub fn tried(&self, fix: &Phrase) -> Option<(IncidentId, Option<Timestamp>)> {
+    /// The newest incident in which this fix (or a near-same one) was tried, when that was seen, and
+    /// in which environment.
+    pub fn tried<'a>(
+        &'a self,
+        fix: &'a Phrase,
+    ) -> Option<(IncidentId, Option<Timestamp>, Option<&'a str>)> {
         let (incident, attempt, _) = self.attempts_of(fix).next_back()?;
-        Some((incident.id, attempt.at.or_else(|| time_of(incident))))
+        let environment = attempt
+            .environment
+            .as_deref()
+            .or(incident.environment.as_deref());
+        Some((
+            incident.id,
+            attempt.at.or_else(|| time_of(incident)),
+            environment,
+        ))
     }
 
     /// Whether this very fix was tried, not only a near-same one.
@@ -178,16 +190,27 @@ pub fn time_of(incident: &PastIncident) -> Option<Timestamp> {
     incident.resolved_at.or(incident.started_at)
 }
 
-/// Groups direct incidents into episodes, in the order of the first of each as given.
+/// Groups incidents into episodes, in the order of the first of each as given.
 pub fn episodes(incidents: &[&PastIncident]) -> Vec<Episode> {
+    episodes_as(&PeopleSaid::default(), incidents, None)
+}
+
+/// As [`episodes`], with what people said of causes, and with an incident that is no part of any
+/// episode but may show that an earlier one came back: the one at hand, once its cause is confirmed.
+pub fn episodes_as(
+    people: &PeopleSaid,
+    incidents: &[&PastIncident],
+    at_hand: Option<&PastIncident>,
+) -> Vec<Episode> {
+    let later: Vec<&PastIncident> = incidents.iter().copied().chain(at_hand).collect();
     let adjusted: Vec<PastIncident> = incidents
         .iter()
-        .map(|incident| after_returns(incident, incidents))
+        .map(|incident| after_returns(people, incident, &later))
         .collect();
     let mut group: Vec<usize> = (0..adjusted.len()).collect();
     for (i, one) in adjusted.iter().enumerate() {
         for (j, other) in adjusted.iter().enumerate().skip(i + 1) {
-            if is_one_episode(one, other) {
+            if is_one_episode(people, one, other) {
                 let (keep, drop) = (root(&group, i), root(&group, j));
                 if let Some(slot) = group.get_mut(keep.max(drop)) {
                     *slot = keep.min(drop);
@@ -210,7 +233,7 @@ pub fn episodes(incidents: &[&PastIncident]) -> Vec<Episode> {
             .collect();
         members
             .sort_by_key(|incident| (time_of(incident).map(|at| at.as_millisecond()), incident.id));
-        out.push(Episode::new(members));
+        out.push(Episode::new(people, members));
     }
     out
 }
@@ -226,7 +249,7 @@ fn root(group: &[usize], mut index: usize) -> usize {
     index
 }
 
-fn is_one_episode(one: &PastIncident, other: &PastIncident) -> bool {
+fn is_one_episode(people: &PeopleSaid, one: &PastIncident, other: &PastIncident) -> bool {
     let duplicates = one.duplicate_of == Some(other.id)
         || other.duplicate_of == Some(one.id)
         || (one.duplicate_of.is_some() && one.duplicate_of == other.duplicate_of);
@@ -243,7 +266,7 @@ fn is_one_episode(one: &PastIncident, other: &PastIncident) -> bool {
         (_, Some(gap)) if (0..=SAME_EPISODE_HOURS * 3600).contains(&gap) => true,
         _ => false,
     };
-    close && one_service(one, other) && shares_pattern(one, other)
+    close && one_service(one, other) && shares_pattern_as(people, one, other)
 }
 
 /// Seconds from the end of `earlier` to the start of `later`; `None` where a time is missing.
@@ -256,19 +279,42 @@ fn gap_seconds(earlier: &PastIncident, later: &PastIncident) -> Option<i64> {
 }
 
 /// Whether `later` shows that what was done in `earlier` did not hold.
-pub fn is_return(earlier: &PastIncident, later: &PastIncident) -> bool {
+pub fn is_return(people: &PeopleSaid, earlier: &PastIncident, later: &PastIncident) -> bool {
     earlier.id != later.id
         && one_service(earlier, later)
         && gap_seconds(earlier, later)
             .is_some_and(|gap| gap > SAME_EPISODE_HOURS * 3600 && gap <= RETURN_DAYS * 86_400)
-        && shares_pattern(earlier, later)
+        && shares_pattern_as(people, earlier, later)
+}
+
+/// The incident that the one at hand is a return of, and after how many whole days: the newest of
+/// the same service with a shared pattern that ended within the last seven days (R11). Within a day
+/// it is the same episode, and still back.
+pub fn returned<'a>(
+    people: &PeopleSaid,
+    at_hand: &PastIncident,
+    past: impl Iterator<Item = &'a PastIncident>,
+) -> Option<(IncidentId, i64)> {
+    past.filter(|earlier| earlier.id != at_hand.id && one_service(earlier, at_hand))
+        .filter_map(|earlier| {
+            let gap = gap_seconds(earlier, at_hand)?;
+            ((0..=RETURN_DAYS * 86_400).contains(&gap)
+                && shares_pattern_as(people, earlier, at_hand))
+            .then_some((gap, earlier.id))
+        })
+        .min_by_key(|(gap, id)| (*gap, std::cmp::Reverse(*id)))
+        .map(|(gap, id)| (id, gap / 86_400))
 }
 
 /// The record with what seemed to have worked turned into `came_back` where a later one is a return.
-fn after_returns(incident: &PastIncident, all: &[&PastIncident]) -> PastIncident {
+fn after_returns(
+    people: &PeopleSaid,
+    incident: &PastIncident,
+    all: &[&PastIncident],
+) -> PastIncident {
     let mut record = incident.clone();
     if record.outcome().standing() == Standing::Refuted
-        || !all.iter().any(|later| is_return(incident, later))
+        || !all.iter().any(|later| is_return(people, incident, later))
     {
         return record;
     }
@@ -484,5 +530,140 @@ mod tests {
             ),
         ];
         assert_eq!(groups(&incidents).len(), 1);
+    }
+
+    /// The first incident ends at 03:00 of the first of May; the next begins so much later.
+    #[test]
+    fn r11_a_day_and_a_week_to_the_second() {
+        let first = incident(
+            1,
+            "2026-05-01T02:00:00Z",
+            "2026-05-01T03:00:00Z",
+            Outcome::Held,
+        );
+        for (later, episodes, outcome, back) in [
+            // Begins before the first ended: they overlap.
+            ("2026-05-01T02:59:59Z", 1, Outcome::Held, None),
+            ("2026-05-01T03:00:00Z", 1, Outcome::Held, Some(0)),
+            ("2026-05-02T02:59:59Z", 1, Outcome::Held, Some(0)),
+            // A day to the second is still the same episode.
+            ("2026-05-02T03:00:00Z", 1, Outcome::Held, Some(1)),
+            ("2026-05-02T03:00:01Z", 2, Outcome::CameBack, Some(1)),
+            ("2026-05-04T03:00:00Z", 2, Outcome::CameBack, Some(3)),
+            // A week to the second is still a return.
+            ("2026-05-08T03:00:00Z", 2, Outcome::CameBack, Some(7)),
+            ("2026-05-08T03:00:01Z", 2, Outcome::Held, None),
+            ("2026-11-08T03:00:00Z", 2, Outcome::Held, None),
+        ] {
+            let second = incident(2, later, "2026-12-01T00:00:00Z", Outcome::Held);
+            let found = groups(&[first.clone(), second.clone()]);
+            assert_eq!(found.len(), episodes, "{later}");
+            assert_eq!(
+                found.first().map(|(_, outcome)| *outcome),
+                Some(outcome),
+                "{later}"
+            );
+            let people = PeopleSaid::default();
+            assert_eq!(
+                returned(&people, &second, std::iter::once(&first)).map(|(_, days)| days),
+                back,
+                "{later}"
+            );
+        }
+    }
+
+    #[test]
+    fn r11_duplicates_parents_and_chains() {
+        let base = |number: u32, month: u32| {
+            incident(
+                number,
+                &format!("2026-{month:02}-01T02:00:00Z"),
+                &format!("2026-{month:02}-01T03:00:00Z"),
+                Outcome::Held,
+            )
+        };
+        // (number, duplicate of, parent) of four incidents, months apart.
+        type Links = [(Option<u32>, Option<u32>); 4];
+        let tables: [(Links, usize); 8] = [
+            ([(None, None); 4], 4),
+            (
+                [(None, None), (Some(1), None), (None, None), (None, None)],
+                3,
+            ),
+            // A duplicate of a duplicate is one component.
+            (
+                [(None, None), (Some(1), None), (Some(2), None), (None, None)],
+                2,
+            ),
+            // Two of one that was not recalled.
+            (
+                [(Some(9), None), (Some(9), None), (None, None), (None, None)],
+                3,
+            ),
+            (
+                [
+                    (None, Some(9)),
+                    (None, Some(9)),
+                    (None, Some(9)),
+                    (None, None),
+                ],
+                2,
+            ),
+            (
+                [
+                    (None, None),
+                    (None, Some(1)),
+                    (None, Some(1)),
+                    (Some(3), None),
+                ],
+                1,
+            ),
+            // One that points nowhere links nothing.
+            (
+                [(Some(9), None), (None, Some(8)), (None, None), (None, None)],
+                4,
+            ),
+            // A circle ends.
+            (
+                [(Some(2), None), (Some(1), None), (None, None), (None, None)],
+                3,
+            ),
+        ];
+        for (links, expected) in tables {
+            let all: Vec<PastIncident> = links
+                .iter()
+                .zip(1..)
+                .map(|((duplicate_of, parent), number)| {
+                    let mut one = base(number, number * 2);
+                    one.duplicate_of = duplicate_of.and_then(IncidentId::new);
+                    one.parent = parent.and_then(IncidentId::new);
+                    one
+                })
+                .collect();
+            assert_eq!(groups(&all).len(), expected, "{links:?}");
+        }
+    }
+
+    #[test]
+    fn r11_the_incident_at_hand_changes_an_outcome_only_once_its_cause_is_confirmed() {
+        let earlier = incident(
+            1,
+            "2026-05-01T02:00:00Z",
+            "2026-05-01T03:00:00Z",
+            Outcome::Held,
+        );
+        let mut at_hand = incident(2, "2026-05-04T02:00:00Z", "", Outcome::Unknown);
+        at_hand.attempts.clear();
+        let people = PeopleSaid::default();
+        let outcome = |returning: Option<&PastIncident>| {
+            episodes_as(&people, &[&earlier], returning)
+                .first()
+                .map(Episode::outcome)
+        };
+        assert_eq!(outcome(None), Some(Outcome::Held));
+        assert_eq!(outcome(Some(&at_hand)), Some(Outcome::CameBack));
+        // Another kind of trouble changes nothing.
+        at_hand.error_signatures = vec!["certificate has expired".into()];
+        assert_eq!(outcome(Some(&at_hand)), Some(Outcome::Held));
     }
 }

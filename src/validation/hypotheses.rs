@@ -48,7 +48,7 @@ pub(super) fn shown(
             "",
         );
     }
-    let merged = merged(read, log);
+    let merged = merged(context, read, log);
     let mut built: Vec<(usize, Hypothesis, Numbers)> = merged
         .iter()
         .filter_map(|(index, proposed)| {
@@ -57,14 +57,18 @@ pub(super) fn shown(
         })
         .collect();
     below_the_best_record(&mut built, log);
-    order(built, log)
+    order(context, built, log)
 }
 
 /// Same causes merge: first text and number, union of references and quotes (R14).
-fn merged(proposed: &[ProposedHypothesis], log: &mut Log) -> Vec<(usize, ProposedHypothesis)> {
+fn merged(
+    context: &Context<'_>,
+    proposed: &[ProposedHypothesis],
+    log: &mut Log,
+) -> Vec<(usize, ProposedHypothesis)> {
     let mut out: Vec<(usize, ProposedHypothesis, Phrase)> = Vec::new();
     for (index, hypothesis) in proposed.iter().enumerate() {
-        let phrase = Phrase::new(&text::clean_line(&hypothesis.title, text::TITLE));
+        let phrase = context.phrase(&text::clean_line(&hypothesis.title, text::TITLE));
         match out.iter_mut().find(|(_, _, kept)| kept.same(&phrase)) {
             Some((into, kept, _)) => {
                 log.note(
@@ -105,9 +109,9 @@ struct OwnFix {
 }
 
 impl OwnFix {
-    fn new(words: &str, from: Option<IncidentId>) -> Self {
+    fn new(context: &Context<'_>, words: &str, from: Option<IncidentId>) -> Self {
         Self {
-            phrase: Phrase::new(words),
+            phrase: context.phrase(words),
             words: words.to_owned(),
             from,
         }
@@ -127,15 +131,15 @@ fn one(
         log.note("R14", &at, "a hypothesis without a title", "");
         return None;
     }
-    let named = Phrase::new(&said_title);
+    let named = context.phrase(&said_title);
     let mut cited = survivors(
         &proposed.memory_refs,
-        &case.memory,
+        case,
         &format!("{at}.memory_refs"),
         log,
     );
     let fix_from = fix_ref(context, proposed, &mut cited, &at, log);
-    let own_fix = own_fix(proposed, fix_from, &cited);
+    let own_fix = own_fix(context, proposed, fix_from, &cited);
     let outcome_here = |episode: &Episode| {
         own_fix
             .as_ref()
@@ -163,7 +167,7 @@ fn one(
     let causes: Vec<Phrase> = cited
         .iter()
         .filter(|recalled| recalled.grade == Grade::DirectMatch)
-        .map(|recalled| Phrase::new(&recalled.incident.root_cause))
+        .map(|recalled| context.phrase(&recalled.incident.root_cause))
         .filter(|cause| !cause.is_empty())
         .collect();
     let compared: &[Phrase] = if causes.is_empty() {
@@ -256,6 +260,9 @@ fn one(
             stale,
             date_unknown: numbers.proven > 0 && newest_proof.is_none(),
             other_service_only: numbers.proven == 0 && verified_analogy && !has_direct,
+            tried: has_direct
+                .then(|| record.told(case.ledger.environment.as_deref(), case.now))
+                .flatten(),
         },
         verify,
         fix,
@@ -347,6 +354,7 @@ fn fix_ref<'c>(
 
 /// `fix_ref` wins, then the words, then the fix of the first cited direct incident.
 fn own_fix(
+    context: &Context<'_>,
     proposed: &ProposedHypothesis,
     fix_from: Option<&Recalled>,
     cited: &[&Recalled],
@@ -354,17 +362,18 @@ fn own_fix(
     if let Some(recalled) = fix_from
         && let Some(fix) = recalled.incident.fix()
     {
-        return Some(OwnFix::new(fix, Some(recalled.incident.id)));
+        return Some(OwnFix::new(context, fix, Some(recalled.incident.id)));
     }
     let words = text::clean(&proposed.fix, text::PARAGRAPH);
     if !words.is_empty() {
-        return Some(OwnFix::new(&words, None));
+        return Some(OwnFix::new(context, &words, None));
     }
     cited
         .iter()
         .filter(|recalled| recalled.grade == Grade::DirectMatch)
         .find_map(|recalled| {
             Some(OwnFix::new(
+                context,
                 recalled.incident.fix()?,
                 Some(recalled.incident.id),
             ))
@@ -658,6 +667,7 @@ fn cited_incident(context: &Context<'_>, recalled: &Recalled, written: &[String]
         added_by_code: !written
             .iter()
             .any(|reference| IncidentId::parse(reference) == Some(incident.id)),
+        fragment: incident.is_fragment(),
     }
 }
 
@@ -710,7 +720,11 @@ fn below_the_best_record(built: &mut [(usize, Hypothesis, Numbers)], log: &mut L
 
 /// By class, then score; what history excluded last; at most four; general ideas apart where
 /// nothing rests on memory or report (R13, R14).
-fn order(mut built: Vec<(usize, Hypothesis, Numbers)>, log: &mut Log) -> Ordered {
+fn order(
+    context: &Context<'_>,
+    mut built: Vec<(usize, Hypothesis, Numbers)>,
+    log: &mut Log,
+) -> Ordered {
     let before: Vec<usize> = built.iter().map(|(index, _, _)| *index).collect();
     built.sort_by_key(|(index, hypothesis, _)| {
         (
@@ -730,7 +744,7 @@ fn order(mut built: Vec<(usize, Hypothesis, Numbers)>, log: &mut Log) -> Ordered
     let mut titles: Vec<Phrase> = Vec::new();
     built.retain(|(index, hypothesis, _)| {
         // Struck titles may have become the same recorded cause.
-        let phrase = Phrase::new(&hypothesis.title);
+        let phrase = context.phrase(&hypothesis.title);
         let known = titles.iter().any(|title| title.same(&phrase));
         if known {
             log.note(
@@ -799,7 +813,7 @@ pub(super) fn ruled_out(
         .flat_map(|episode| &episode.incidents)
     {
         for cause in &incident.ruled_out {
-            let phrase = Phrase::new(cause);
+            let phrase = context.phrase(cause);
             if let Some(known) = out.iter_mut().find(|known| known.phrase.same(&phrase)) {
                 if !known.shown.refs.contains(&incident.id) {
                     known.shown.refs.push(incident.id);
@@ -823,10 +837,10 @@ pub(super) fn ruled_out(
     for (index, claim) in proposed.iter().enumerate().take(MOST_RULED_OUT) {
         let at = format!("ruled_out_by_history[{index}]");
         let cause = text::clean(&claim.cause, text::SENTENCE);
-        let phrase = Phrase::new(&cause);
+        let phrase = context.phrase(&cause);
         let refs: Vec<IncidentId> = survivors(
             &claim.memory_refs,
-            &context.case.memory,
+            context.case,
             &format!("{at}.memory_refs"),
             log,
         )

@@ -29,7 +29,11 @@ pub(super) fn verdict(
     let status = match memory {
         Memory::Disabled => MemoryStatus::Disabled,
         Memory::Unavailable => MemoryStatus::Unavailable,
-        Memory::Searched { .. } => match (held, failed, unknown) {
+        // What a source that failed might have had, nobody can say.
+        Memory::Partial { .. } if (held, failed, unknown, elsewhere) == (0, 0, 0, 0) => {
+            MemoryStatus::Unavailable
+        }
+        Memory::Searched { .. } | Memory::Partial { .. } => match (held, failed, unknown) {
             (0, 0, 0) if elsewhere == 0 => MemoryStatus::NoMatch,
             (0, 0, 0) => MemoryStatus::AnalogyOnly,
             (0, 1.., 0) => MemoryStatus::RefutedOnly,
@@ -40,6 +44,11 @@ pub(super) fn verdict(
     };
     let (searched, on_service) = match memory {
         Memory::Searched {
+            searched,
+            on_service,
+            ..
+        }
+        | Memory::Partial {
             searched,
             on_service,
             ..
@@ -72,6 +81,7 @@ pub(super) fn verdict(
         elsewhere,
         searched,
         on_service,
+        partial: matches!(memory, Memory::Partial { .. }),
         last,
     }
 }
@@ -162,6 +172,14 @@ mod tests {
         for (memory, expected) in [
             (Memory::Disabled, MemoryStatus::Disabled),
             (Memory::Unavailable, MemoryStatus::Unavailable),
+            (
+                Memory::Partial {
+                    searched: 7,
+                    on_service: 1,
+                    recalled: Vec::new(),
+                },
+                MemoryStatus::Unavailable,
+            ),
         ] {
             assert_eq!(verdict(&memory, &[], str::to_owned).status, expected);
         }

@@ -22,6 +22,7 @@ mod grounding;
 mod hypotheses;
 mod log;
 mod memory_status;
+pub mod patterns;
 mod quotes;
 pub mod reading;
 mod record;
@@ -35,7 +36,7 @@ mod update;
 
 pub use analysis::{Analysis, Answer, Correction};
 pub use answer::answer;
-pub use case::Case;
+pub use case::{Case, Ledger};
 pub use hypotheses::MOST_HYPOTHESES;
 pub use steps::{FEWEST_STEPS, MOST_STEPS};
 pub use triage::triage;
@@ -59,7 +60,7 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     let ordered = hypotheses::shown(&context, &proposal.hypotheses, &mut log);
     let verdict_refs = references::survivors(
         &proposal.verdict_refs,
-        &case.memory,
+        case,
         "memory_verdict.refs",
         &mut log,
     );

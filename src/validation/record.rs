@@ -4,18 +4,22 @@
 //! repeated (R17), so that the three never contradict each other. Counted over episodes (R11), and
 //! over this incident's own attempts, which are the newest.
 
+use super::analysis::TriedHere;
 use super::context::Context;
+use super::score::STALE_AFTER_DAYS;
 use crate::incident::sameness::{Likeness, Phrase};
+use crate::incident::service::same_environment;
 use crate::incident::{IncidentId, Outcome, Standing};
 use jiff::Timestamp;
 
 /// One trial of a fix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tried {
     /// Its episode's incident; `None` for an attempt of the incident at hand.
     pub id: Option<IncidentId>,
     pub at: Option<Timestamp>,
     pub outcome: Outcome,
+    pub environment: Option<String>,
 }
 
 impl Tried {
@@ -31,7 +35,8 @@ impl FixRecord {
     pub fn of(context: &Context<'_>, fix: &Phrase) -> Self {
         let mut tried: Vec<Tried> = Vec::new();
         for episode in &context.episodes {
-            let (Some(outcome), Some((id, at))) = (episode.outcome_of(fix), episode.tried(fix))
+            let (Some(outcome), Some((id, at, environment))) =
+                (episode.outcome_of(fix), episode.tried(fix))
             else {
                 continue;
             };
@@ -40,6 +45,7 @@ impl FixRecord {
                     id: Some(id),
                     at,
                     outcome,
+                    environment: environment.map(str::to_owned),
                 });
             }
         }
@@ -57,6 +63,10 @@ impl FixRecord {
                     id: None,
                     at: attempt.at,
                     outcome: attempt.outcome,
+                    environment: attempt
+                        .environment
+                        .clone()
+                        .or_else(|| context.case.ledger.environment.clone()),
                 });
             }
         }
@@ -72,6 +82,27 @@ impl FixRecord {
 
     pub fn failed(&self) -> usize {
         self.0.iter().filter(|trial| trial.failed()).count()
+    }
+
+    /// The record as it is told where the fix is proposed; `None` where it was never tried.
+    pub fn told(&self, environment: Option<&str>, now: Timestamp) -> Option<TriedHere> {
+        let last = self.newest()?;
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let (held, failed) = (self.held(), self.failed());
+        Some(TriedHere {
+            held: count(held),
+            failed: count(failed),
+            unknown: count(self.0.len().saturating_sub(held + failed)),
+            last_at: last.at,
+            last_environment: last.environment.clone(),
+            other_environment: match (environment, last.environment.as_deref()) {
+                (Some(here), Some(there)) => !same_environment(here, there),
+                _ => false,
+            },
+            long_ago: last
+                .at
+                .is_some_and(|at| now.as_second() - at.as_second() > STALE_AFTER_DAYS * 86_400),
+        })
     }
 
     pub fn newest(&self) -> Option<&Tried> {

@@ -1,9 +1,10 @@
 //! Which references survive (R1, R2), in lists and in prose.
 
+use super::case::Case;
 use super::log::Log;
 use super::text::{narrow, tidy, without_clauses};
 use crate::incident::words::{fold, is_cjk, meaningful};
-use crate::incident::{Grade, IncidentId, Memory, Recalled};
+use crate::incident::{Grade, IncidentId, LearnedPattern, Memory, PatternId, Recalled};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -19,16 +20,50 @@ pub(super) fn citable(memory: &Memory, id: IncidentId) -> Option<&Recalled> {
         .find(|recalled| recalled.incident.id == id && recalled.grade != Grade::Low)
 }
 
-/// The references of a list that survive, each once, in order (R1).
+/// The references of a list that survive, each once, in order (R1). A learned pattern stands for the
+/// recalled incidents that it rests on (R2).
 pub(super) fn survivors<'m>(
     written: &[String],
+    case: &'m Case,
+    at: &str,
+    log: &mut Log,
+) -> Vec<&'m Recalled> {
+    survivors_among(written, &case.memory, &case.ledger.patterns, at, log)
+}
+
+fn survivors_among<'m>(
+    written: &[String],
     memory: &'m Memory,
+    patterns: &[LearnedPattern],
     at: &str,
     log: &mut Log,
 ) -> Vec<&'m Recalled> {
     let mut kept: Vec<&Recalled> = Vec::new();
     for (index, reference) in written.iter().enumerate().take(MOST_READ) {
         let at = format!("{at}[{index}]");
+        if let Some(pattern) = PatternId::parse(reference)
+            .and_then(|id| patterns.iter().find(|pattern| pattern.id == id))
+        {
+            let rests_on: Vec<&Recalled> = pattern
+                .incidents
+                .iter()
+                .filter_map(|id| citable(memory, *id))
+                .collect();
+            let ids: Vec<String> = rests_on
+                .iter()
+                .map(|recalled| recalled.incident.id.to_string())
+                .collect();
+            log.note("R2", at, reference, ids.join(", "));
+            for recalled in rests_on {
+                if !kept
+                    .iter()
+                    .any(|known| known.incident.id == recalled.incident.id)
+                {
+                    kept.push(recalled);
+                }
+            }
+            continue;
+        }
         let Some(recalled) = IncidentId::parse(reference).and_then(|id| citable(memory, id)) else {
             log.note("R1", at, reference, "");
             continue;
@@ -401,7 +436,7 @@ mod tests {
         ]);
         let written: Vec<String> = written.iter().map(|text| (*text).to_owned()).collect();
         let mut log = Log::default();
-        let kept = survivors(&written, &memory, "refs", &mut log)
+        let kept = survivors_among(&written, &memory, &[], "refs", &mut log)
             .iter()
             .map(|recalled| recalled.incident.id.number())
             .collect();

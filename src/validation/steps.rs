@@ -144,7 +144,7 @@ pub(super) fn without_failed(
 /// A step repeats a fix by its words or its command, by holding the whole fix in a longer sentence,
 /// or by the number of the incident where it failed.
 fn repeats_a_failure(context: &Context<'_>, step: &NextStep, failed: &[FailedFix]) -> bool {
-    let phrases = [Phrase::new(&step.step), Phrase::new(&step.command)];
+    let phrases = [context.phrase(&step.step), context.phrase(&step.command)];
     let records: Vec<FixRecord> = phrases
         .iter()
         .filter(|phrase| !phrase.is_empty())

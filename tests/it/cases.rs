@@ -136,6 +136,7 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
         failure_class: triaged.failure_class,
         impact: triaged.impact.clone(),
         since: triaged.since.clone(),
+        ledger: Default::default(),
         report,
     };
     (case, triaged)

@@ -97,6 +97,48 @@ fn every_command_is_in_the_readme_and_no_other() {
 }
 
 #[test]
+fn the_readme_says_of_each_command_who_may_as_the_code_does() {
+    use precedent::incident::rights::{Right, right_for_command};
+    use precedent::incident::{Deed, Locale, rights};
+    use precedent::present::say;
+    let readme = text("README.md");
+    let all = [Right::Respond, Right::Administer, Right::Own];
+    for row in rows(section(&readme, "## Commands")) {
+        let mut cells = row.split('|').skip(1);
+        let (Some(names), Some(may)) = (cells.next(), cells.nth(1)) else {
+            continue;
+        };
+        let names = names
+            .split(',')
+            .map(|name| name.trim().trim_matches(['`', '*', '/']).to_owned());
+        for name in
+            names.filter(|name| !name.is_empty() && name != "command" && !name.starts_with('-'))
+        {
+            let right = match name.as_str() {
+                "resolve" => rights::right_for(Deed::ResolveForOthers),
+                "Remember as incident" => rights::right_for(Deed::RememberForOthers),
+                name => right_for_command(name),
+            };
+            let named = |right| may.contains(say::right(Locale::En, right));
+            match right {
+                Right::Write => assert!(!all.into_iter().any(named), "{name}: {may}"),
+                // What the permission alone opens says nothing of a role.
+                Right::Own => assert!(named(right) && !may.contains("role"), "{name}: {may}"),
+                right => assert!(named(right), "{name}: {may}"),
+            }
+        }
+    }
+    for name in precedent::discord::COMMANDS {
+        assert!(
+            rights::WHO_MAY
+                .iter()
+                .any(|(deed, _)| *deed == Deed::Command(name)),
+            "{name} is not in the table of who may do what"
+        );
+    }
+}
+
+#[test]
 fn the_two_commands_of_the_readme_are_those_that_ci_runs() {
     let readme = text("README.md");
     let ci = text(".ci/run");

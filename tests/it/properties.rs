@@ -176,6 +176,7 @@ fn case() -> impl Strategy<Value = Case> {
             failure_class: FailureClass::Saturation,
             impact: None,
             since: None,
+            ledger: Default::default(),
         },
     )
 }
@@ -454,6 +455,7 @@ proptest! {
                 failure_class: FailureClass::Queue,
                 impact: None,
                 since: None,
+                ledger: Default::default(),
             };
             let proposal = Proposal {
                 hypotheses: vec![ProposedHypothesis { title: cause.into(), memory_refs: refs, fix: fix.into(), confidence, ..ProposedHypothesis::default() }],

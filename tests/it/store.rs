@@ -1,8 +1,11 @@
-//! The store, memory and import through real SQLite files.
+//! The store, memory and import: the contract that holds in each of their homes, and what each home
+//! does for itself.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+use crate::homes::{Home, in_every_home};
 use jiff::Timestamp;
+use precedent::database::query_scalar;
 use precedent::incident::proposal::Proposal;
 use precedent::incident::words::tokens;
 use precedent::incident::{
@@ -108,6 +111,31 @@ fn titles(found: &Found) -> Vec<&str> {
         .collect()
 }
 
+in_every_home!(
+    a_closed_store_is_unavailable_and_memory_fails_instead_of_being_empty,
+    numbers_count_per_guild_and_never_come_again,
+    everything_is_there_after_a_restart,
+    guilds_and_private_channels_never_see_each_other,
+    what_people_say_wins_and_times_are_set_once,
+    clicks_are_recorded_once_and_can_be_taken_back,
+    resolving_feeds_memory_and_names_the_fix_that_was_tried,
+    analyses_are_stored_before_and_after_the_model,
+    a_post_is_intended_then_sent_once,
+    an_event_is_new_once_and_forgotten_after_two_days,
+    a_name_means_one_service,
+    a_name_of_a_service_has_an_end,
+    what_was_searched_is_counted_as_it_changes,
+    recall_finds_english_code_and_chinese,
+    the_same_service_is_a_prior_and_never_a_cut,
+    what_may_not_be_seen_never_crowds_out_what_may,
+    no_text_is_a_syntax_error_in_recall,
+    a_hostile_record_is_stored_and_found,
+    a_bad_line_costs_itself_alone,
+    an_import_twice_is_an_import_once,
+    export_and_import_lose_nothing,
+    many_writers_and_readers_at_once,
+);
+
 // ---- opening -----------------------------------------------------------------------------------
 
 #[tokio::test]
@@ -136,12 +164,16 @@ async fn databases_that_are_refused() {
     }
     for (url, sentence) in [
         (
-            "postgres://user:secret@host/db".to_owned(),
-            "PostgreSQL is not supported yet in this version: set DATABASE_URL to a file, such as sqlite://precedent.db",
+            "postgres://user:secret@host:port/db".to_owned(),
+            "DATABASE_URL can't be read: write postgres://user:password@host:5432/database",
+        ),
+        (
+            "postgres://user:secret@127.0.0.1:1/db".to_owned(),
+            "the database cannot be reached or written",
         ),
         (
             "mysql://user:secret@host/db".to_owned(),
-            "DATABASE_URL must begin with sqlite://, such as sqlite://precedent.db",
+            "DATABASE_URL must begin with sqlite:// or postgres://, such as sqlite://precedent.db",
         ),
         (
             format!("sqlite://{}", garbled.display()),
@@ -149,7 +181,7 @@ async fn databases_that_are_refused() {
         ),
         (
             format!("sqlite://{}", foreign.display()),
-            "the database file belongs to another program: name another file in DATABASE_URL",
+            "the database belongs to another program: name another one in DATABASE_URL",
         ),
         (
             format!(
@@ -161,7 +193,7 @@ async fn databases_that_are_refused() {
     ] {
         let error = Store::open(&url).await.expect_err(&url);
         assert_eq!(error.to_string(), sentence);
-        assert!(!format!("{error}").contains("secret"));
+        assert!(!format!("{error} {error:?}").contains("secret"));
     }
     assert!(
         std::fs::read(&garbled)
@@ -208,10 +240,9 @@ async fn writes_are_durable_and_foreign_keys_hold() {
     store.check_integrity().await.unwrap();
 }
 
-#[tokio::test]
-async fn a_closed_store_is_unavailable_and_memory_fails_instead_of_being_empty() {
-    let (_folder, store) = fresh().await;
-    let memory = Sqlite::new(store.read_pool().clone());
+async fn a_closed_store_is_unavailable_and_memory_fails_instead_of_being_empty(home: &Home) {
+    let store = home.store().await;
+    let memory = home.memory(&store);
     store.close().await;
     let error = store
         .open_incident("g", &new_incident("i1"))
@@ -301,11 +332,17 @@ async fn a_full_disk_and_a_locked_file_are_said_to_be_so() {
     assert!(store.open_incident("g", &new_incident("b")).await.is_ok());
 }
 
+fn signed() -> precedent::store::Signed<'static> {
+    precedent::store::Signed {
+        by: "alice",
+        at: at(1),
+    }
+}
+
 // ---- numbers and restart -----------------------------------------------------------------------
 
-#[tokio::test]
-async fn numbers_count_per_guild_and_never_come_again() {
-    let (_folder, store) = fresh().await;
+async fn numbers_count_per_guild_and_never_come_again(home: &Home) {
+    let store = home.store().await;
     let one = store.open_incident("g1", &new_incident("a")).await.unwrap();
     let two = store.open_incident("g1", &new_incident("b")).await.unwrap();
     let other = store.open_incident("g2", &new_incident("a")).await.unwrap();
@@ -315,7 +352,11 @@ async fn numbers_count_per_guild_and_never_come_again() {
     assert_eq!(again, two);
     // A forgotten number is not given out again.
     let scope = Scope::new("g1", "c1");
-    store.forget(&scope, id(2)).await.unwrap();
+    store.forget(&scope, id(2), signed()).await.unwrap();
+    assert!(matches!(
+        put(&store, "g1", entry(Some(2), past("again", None))).await,
+        PutOutcome::Refused(_)
+    ));
     assert!(matches!(
         store.incident(&scope, id(2)).await,
         Err(StoreError::NotFound)
@@ -340,9 +381,8 @@ async fn numbers_count_per_guild_and_never_come_again() {
     ));
 }
 
-#[tokio::test]
-async fn everything_is_there_after_a_restart() {
-    let (folder, store) = fresh().await;
+async fn everything_is_there_after_a_restart(home: &Home) {
+    let store = home.store().await;
     let scope = Scope::new("g", "c1");
     let incident = store.open_incident("g", &new_incident("a")).await.unwrap();
     store
@@ -350,7 +390,7 @@ async fn everything_is_there_after_a_restart() {
         .await
         .unwrap();
     store.close().await;
-    let store = Store::open(&url(folder.path())).await.unwrap();
+    let store = home.store().await;
     assert_eq!(store.incident(&scope, id(1)).await.unwrap(), incident);
     assert_eq!(
         store.services("g").await.unwrap().resolve("the till"),
@@ -360,9 +400,8 @@ async fn everything_is_there_after_a_restart() {
 
 // ---- who sees what -----------------------------------------------------------------------------
 
-#[tokio::test]
-async fn guilds_and_private_channels_never_see_each_other() {
-    let (_folder, store) = fresh().await;
+async fn guilds_and_private_channels_never_see_each_other(home: &Home) {
+    let store = home.store().await;
     let private = NewIncident {
         channel: "secret".to_owned(),
         thread: Some("secret-thread".to_owned()),
@@ -422,7 +461,14 @@ async fn guilds_and_private_channels_never_see_each_other() {
                     .await
                     .unwrap_err(),
             );
-            gone(store.forget(&scope, id(1)).await.unwrap_err());
+            gone(store.forget(&scope, id(1), signed()).await.unwrap_err());
+            gone(
+                store
+                    .share(&scope, id(1), true, signed())
+                    .await
+                    .unwrap_err(),
+            );
+            gone(store.holdings(&scope, id(1)).await.unwrap_err());
             gone(store.history(&scope, id(1)).await.unwrap_err());
             gone(store.attempts(&scope, id(1)).await.unwrap_err());
             gone(store.analyses(&scope, id(1)).await.unwrap_err());
@@ -460,9 +506,8 @@ async fn guilds_and_private_channels_never_see_each_other() {
 
 // ---- an incident's life ------------------------------------------------------------------------
 
-#[tokio::test]
-async fn what_people_say_wins_and_times_are_set_once() {
-    let (_folder, store) = fresh().await;
+async fn what_people_say_wins_and_times_are_set_once(home: &Home) {
+    let store = home.store().await;
     let scope = Scope::new("g", "c1");
     store.open_incident("g", &new_incident("a")).await.unwrap();
     let update = async |by: &str, seconds: i64, changes: &[Change]| -> Incident {
@@ -534,9 +579,8 @@ async fn what_people_say_wins_and_times_are_set_once() {
     );
 }
 
-#[tokio::test]
-async fn clicks_are_recorded_once_and_can_be_taken_back() {
-    let (_folder, store) = fresh().await;
+async fn clicks_are_recorded_once_and_can_be_taken_back(home: &Home) {
+    let store = home.store().await;
     let scope = Scope::new("g", "c1");
     store.open_incident("g", &new_incident("a")).await.unwrap();
     let trying = FixAttempt {
@@ -627,9 +671,8 @@ async fn clicks_are_recorded_once_and_can_be_taken_back() {
     );
 }
 
-#[tokio::test]
-async fn resolving_feeds_memory_and_names_the_fix_that_was_tried() {
-    let (_folder, store) = fresh().await;
+async fn resolving_feeds_memory_and_names_the_fix_that_was_tried(home: &Home) {
+    let store = home.store().await;
     let scope = Scope::new("g", "c1");
     store.open_incident("g", &new_incident("a")).await.unwrap();
     let tried = FixAttempt::new("Raise the gateway rate limit", Outcome::Unknown);
@@ -695,12 +738,12 @@ fn case() -> Case {
         failure_class: FailureClass::Database,
         impact: None,
         since: None,
+        ledger: Default::default(),
     }
 }
 
-#[tokio::test]
-async fn analyses_are_stored_before_and_after_the_model() {
-    let (_folder, store) = fresh().await;
+async fn analyses_are_stored_before_and_after_the_model(home: &Home) {
+    let store = home.store().await;
     let scope = Scope::new("g", "c1");
     store.open_incident("g", &new_incident("a")).await.unwrap();
     let route = Route {
@@ -800,27 +843,27 @@ async fn analyses_are_stored_before_and_after_the_model() {
         .intend_post(&PostKey::new("g", id(1), 1, "cards"), "t1")
         .await
         .unwrap();
-    store.forget(&scope, id(1)).await.unwrap();
-    for table in [
-        "incident",
-        "attempt",
-        "analysis",
-        "tick",
-        "incident_event",
-        "post",
+    store.forget(&scope, id(1), signed()).await.unwrap();
+    for count in [
+        "SELECT count(*) FROM incident",
+        "SELECT count(*) FROM attempt",
+        "SELECT count(*) FROM analysis",
+        "SELECT count(*) FROM tick",
+        "SELECT count(*) FROM incident_event",
+        "SELECT count(*) FROM post",
+        "SELECT count(*) FROM incident_words",
+        "SELECT count(*) FROM incident_terms",
     ] {
-        let left: i64 =
-            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}")))
-                .fetch_one(store.read_pool().sqlite().unwrap())
-                .await
-                .unwrap();
-        assert_eq!(left, 0, "{table}");
+        let left: i64 = query_scalar(count)
+            .fetch_one(store.read_pool())
+            .await
+            .unwrap();
+        assert_eq!(left, 0, "{count}");
     }
 }
 
-#[tokio::test]
-async fn a_post_is_intended_then_sent_once() {
-    let (_folder, store) = fresh().await;
+async fn a_post_is_intended_then_sent_once(home: &Home) {
+    let store = home.store().await;
     let scope = Scope::new("g", "c1");
     store.open_incident("g", &new_incident("a")).await.unwrap();
     let key = PostKey::new("g", id(1), 1, "cards");
@@ -847,9 +890,8 @@ async fn a_post_is_intended_then_sent_once() {
     assert_eq!((anew.already, anew.attempt), (None, 1));
 }
 
-#[tokio::test]
-async fn an_event_is_new_once_and_forgotten_after_two_days() {
-    let (_folder, store) = fresh().await;
+async fn an_event_is_new_once_and_forgotten_after_two_days(home: &Home) {
+    let store = home.store().await;
     assert!(store.first_time("interaction/1", at(0)).await.unwrap());
     assert!(!store.first_time("interaction/1", at(1)).await.unwrap());
     assert!(store.first_time("message/1", at(0)).await.unwrap());
@@ -868,9 +910,73 @@ fn service(name: &str, aliases: &[&str]) -> Service {
     }
 }
 
-#[tokio::test]
-async fn a_name_means_one_service() {
-    let (_folder, store) = fresh().await;
+async fn a_name_of_a_service_has_an_end(home: &Home) {
+    let store = home.store().await;
+    let long = "服".repeat(1_000_000);
+    assert!(matches!(
+        store.set_service("g", &service(&long, &[])).await,
+        Err(StoreError::Invalid(_))
+    ));
+    assert!(matches!(
+        store.set_service("g", &service("a", &[&long])).await,
+        Err(StoreError::Invalid(_))
+    ));
+    assert!(matches!(
+        put(&store, "g", entry(None, past("t", Some(&long)))).await,
+        PutOutcome::Refused(_)
+    ));
+    let longest = "服".repeat(200);
+    store
+        .set_service("g", &service(&longest, &[]))
+        .await
+        .unwrap();
+    let opened = NewIncident {
+        service: Some(long),
+        ..new_incident("a")
+    };
+    let opened = store.open_incident("g", &opened).await.unwrap();
+    assert_eq!(opened.past.service, Some(longest));
+}
+
+async fn what_was_searched_is_counted_as_it_changes(home: &Home) {
+    let store = home.store().await;
+    let (scope, elsewhere) = (Scope::new("g", "c1"), Scope::new("g", "c2"));
+    let counts = async |scope: &Scope| {
+        let found = recall(&store, scope, "503", Some("payments-api")).await;
+        (found.searched, found.on_service)
+    };
+    store.open_incident("g", &new_incident("a")).await.unwrap();
+    assert_eq!(counts(&scope).await, (0, 0), "it still runs");
+    let change = async |change: Change| {
+        let changed = store.update(&scope, id(1), "u", at(9), &[change]).await;
+        changed.unwrap();
+    };
+    change(Change::Status(Status::Resolved)).await;
+    assert_eq!(counts(&elsewhere).await, (1, 1));
+    change(Change::Service(Some("search".to_owned()))).await;
+    assert_eq!(counts(&elsewhere).await, (1, 0));
+    change(Change::Service(None)).await;
+    assert_eq!(counts(&elsewhere).await, (1, 0));
+    change(Change::Private(true)).await;
+    assert_eq!(counts(&elsewhere).await, (0, 0));
+    assert_eq!(counts(&scope).await, (1, 0));
+    change(Change::Private(false)).await;
+    put(&store, "g", entry(Some(5), past("x", Some("payments-api")))).await;
+    put(&store, "g", entry(Some(5), past("y", Some("search")))).await;
+    put(
+        &store,
+        "g2",
+        entry(Some(5), past("z", Some("payments-api"))),
+    )
+    .await;
+    assert_eq!(counts(&elsewhere).await, (2, 0));
+    store.forget(&scope, id(5), signed()).await.unwrap();
+    change(Change::Status(Status::Investigating)).await;
+    assert_eq!(counts(&elsewhere).await, (0, 0));
+}
+
+async fn a_name_means_one_service(home: &Home) {
+    let store = home.store().await;
     let full = Service {
         high_risk: vec!["billing".to_owned()],
         environments_apart: vec!["staging".to_owned()],
@@ -954,9 +1060,8 @@ async fn remembered(store: &Store) {
     }
 }
 
-#[tokio::test]
-async fn recall_finds_english_code_and_chinese() {
-    let (_folder, store) = fresh().await;
+async fn recall_finds_english_code_and_chinese(home: &Home) {
+    let store = home.store().await;
     remembered(&store).await;
     let scope = Scope::public("g");
     for (text, expected) in [
@@ -986,9 +1091,8 @@ async fn recall_finds_english_code_and_chinese() {
     );
 }
 
-#[tokio::test]
-async fn the_same_service_is_a_prior_and_never_a_cut() {
-    let (_folder, store) = fresh().await;
+async fn the_same_service_is_a_prior_and_never_a_cut(home: &Home) {
+    let store = home.store().await;
     remembered(&store).await;
     store
         .add_alias("g", "order-service", "bestellungen")
@@ -1021,19 +1125,15 @@ async fn the_same_service_is_a_prior_and_never_a_cut() {
         own: Some(id(5)),
         limit: 0,
     };
-    let found = Sqlite::new(store.read_pool().clone())
-        .recall(&query)
-        .await
-        .unwrap();
+    let found = home.memory(&store).recall(&query).await.unwrap();
     assert_eq!(
         (found.candidates.len(), found.searched, found.on_service),
         (0, 5, 0)
     );
 }
 
-#[tokio::test]
-async fn what_may_not_be_seen_never_crowds_out_what_may() {
-    let (_folder, store) = fresh().await;
+async fn what_may_not_be_seen_never_crowds_out_what_may(home: &Home) {
+    let store = home.store().await;
     let hidden = |n: u32| Entry {
         private_to: Some("elsewhere".to_owned()),
         ..entry(Some(n), past("certificate certificate expired", None))
@@ -1055,12 +1155,11 @@ async fn what_may_not_be_seen_never_crowds_out_what_may() {
     assert_eq!(found, Found::default());
 }
 
-#[tokio::test]
-async fn no_text_is_a_syntax_error_in_recall() {
-    let (_folder, store) = fresh().await;
+async fn no_text_is_a_syntax_error_in_recall(home: &Home) {
+    let store = home.store().await;
     remembered(&store).await;
     let scope = Scope::public("g");
-    let memory = Sqlite::new(store.read_pool().clone());
+    let memory = home.memory(&store);
     let registry = Registry::default();
     for word in [
         "\"",
@@ -1125,9 +1224,8 @@ async fn no_text_is_a_syntax_error_in_recall() {
     );
 }
 
-#[tokio::test]
-async fn a_hostile_record_is_stored_and_found() {
-    let (_folder, store) = fresh().await;
+async fn a_hostile_record_is_stored_and_found(home: &Home) {
+    let store = home.store().await;
     let scope = Scope::public("g");
     let nasty = PastIncident {
         symptoms: vec!["x ".repeat(500_000), "nul \0 inside".to_owned()],
@@ -1176,9 +1274,8 @@ not json
 {"id": 10}
 "##;
 
-#[tokio::test]
-async fn a_bad_line_costs_itself_alone() {
-    let (_folder, store) = fresh().await;
+async fn a_bad_line_costs_itself_alone(home: &Home) {
+    let store = home.store().await;
     let refused = bring(&store, LINES, true).await;
     assert!(refused.refused && refused.added == 0 && refused.failed == 2);
     assert_eq!(store.records_for_operator("g", None, 10).await.unwrap(), []);
@@ -1204,9 +1301,8 @@ async fn a_bad_line_costs_itself_alone() {
     assert!(!take(&store, Whose::Operator("g")).await.contains("hunter2"));
 }
 
-#[tokio::test]
-async fn an_import_twice_is_an_import_once() {
-    let (_folder, store) = fresh().await;
+async fn an_import_twice_is_an_import_once(home: &Home) {
+    let store = home.store().await;
     bring(&store, LINES, false).await;
     let first = take(&store, Whose::Operator("g")).await;
     let again = bring(&store, LINES, false).await;
@@ -1229,13 +1325,13 @@ async fn an_import_twice_is_an_import_once() {
     assert!(store.incident(&Scope::public("g"), id(20)).await.is_err());
 }
 
-#[tokio::test]
-async fn export_and_import_lose_nothing() {
-    let (_folder, store) = fresh().await;
+async fn export_and_import_lose_nothing(home: &Home) {
+    let store = home.store().await;
     bring(&store, LINES, false).await;
     let out = take(&store, Whose::Operator("g")).await;
     assert_eq!(out.lines().count(), 4);
-    let (_other_folder, other) = fresh().await;
+    let elsewhere = home.another().await;
+    let other = elsewhere.store().await;
     let report = bring(&other, &out, true).await;
     assert_eq!((report.added, report.failed), (4, 0));
     assert_eq!(take(&other, Whose::Operator("g")).await, out);
@@ -1254,11 +1350,10 @@ async fn export_and_import_lose_nothing() {
 
 // ---- many at once ------------------------------------------------------------------------------
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_writers_and_readers_at_once() {
-    let (folder, store) = fresh().await;
+async fn many_writers_and_readers_at_once(home: &Home) {
+    let store = home.store().await;
     // A second process would be another store on the same file.
-    let second = Store::open(&url(folder.path())).await.unwrap();
+    let second = home.store().await;
     let mut tasks = tokio::task::JoinSet::new();
     for n in 0..200 {
         let store = if n % 2 == 0 { &store } else { &second }.clone();
@@ -1353,7 +1448,8 @@ async fn figures_of_import_and_recall() {
         .ok()
         .and_then(|count| count.parse().ok())
         .unwrap_or(10_000);
-    let (_folder, store) = fresh().await;
+    let home = Home::usual().await;
+    let store = home.store().await;
     let mut words = Words(88_172_645_463_325_252);
     let mut lines = String::new();
     for n in 1..=count {

@@ -1,7 +1,7 @@
 //! What went wrong, in one sentence: what happened and what to do. With a short id where the log
 //! knows more; never a stack trace, a token or an inner address.
 
-use crate::incident::Locale;
+use crate::incident::{IncidentId, Locale, Right};
 
 /// What a person is told when something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,10 +62,34 @@ pub enum Trouble {
     UnknownAction,
     /// A service name that can't be one.
     BadServiceName,
+    /// A name that means another service already; that one's name, made safe.
+    NameTaken(String),
+    /// No service of this name is registered.
+    UnknownService,
+    /// An address that may not be shown.
+    BadAddress,
+    /// Owners that can't be read as roles and names.
+    BadOwners,
+    /// The incident was forgotten.
+    Forgotten(IncidentId),
+    /// Only what has ended can be forgotten.
+    StillOpen(IncidentId),
+    /// The incident belongs to no channel.
+    NoChannelToKeepTo(IncidentId),
+    /// Everybody has the role.
+    RoleOfEverybody,
+    /// Memory is larger than a file may be, in bytes.
+    ExportTooLarge(u64),
     /// Message content is not readable for the bot: the intent is off.
     NoMessageContent,
     /// Direct messages have no team memory.
     OnlyInServers,
+    /// An incident cannot stand under itself, through others neither.
+    StandsUnderItself,
+    /// Incidents that are seen from different places are not linked.
+    SeenFromElsewhere,
+    /// A fix that failed cannot be said to have held.
+    FixHasFailed,
     /// Memory could not be searched.
     MemoryDown,
     /// Anything else.
@@ -81,6 +105,19 @@ pub enum Need {
     ManageThreads,
     /// *Manage Server*.
     ManageServer,
+    /// *Manage Server*, and no role in its place.
+    ManageServerItself,
+}
+
+impl From<Right> for Need {
+    fn from(right: Right) -> Self {
+        match right {
+            Right::Write => Self::Write,
+            Right::Respond => Self::ManageThreads,
+            Right::Administer => Self::ManageServer,
+            Right::Own => Self::ManageServerItself,
+        }
+    }
 }
 
 /// A need in words.
@@ -88,10 +125,16 @@ pub fn need(locale: Locale, need: Need) -> &'static str {
     match (locale, need) {
         (Locale::En, Need::Write) => "permission to write in this channel",
         (Locale::Zh, Need::Write) => "在本频道发言的权限",
-        (Locale::En, Need::ManageThreads) => "the Manage Threads permission",
-        (Locale::Zh, Need::ManageThreads) => "「管理子区」权限",
-        (Locale::En, Need::ManageServer) => "the Manage Server permission",
-        (Locale::Zh, Need::ManageServer) => "「管理服务器」权限",
+        (Locale::En, Need::ManageThreads) => {
+            "the Manage Threads permission or the role that this server has set for responders"
+        }
+        (Locale::Zh, Need::ManageThreads) => "「管理子区」权限或本服务器设置的响应者身份组",
+        (Locale::En, Need::ManageServer) => {
+            "the Manage Server permission or the role that this server has set for administrators"
+        }
+        (Locale::Zh, Need::ManageServer) => "「管理服务器」权限或本服务器设置的管理者身份组",
+        (Locale::En, Need::ManageServerItself) => "the Manage Server permission",
+        (Locale::Zh, Need::ManageServerItself) => "「管理服务器」权限",
     }
 }
 
@@ -183,6 +226,54 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
             "That is not a usable service name: give letters, digits and hyphens, at most 80 characters.".into()
         }
         (Locale::Zh, Trouble::BadServiceName) => "服务名称不可用：请使用字母、数字和连字符，最多 80 个字符。".into(),
+        (Locale::En, Trouble::NameTaken(name)) => {
+            format!("This name means {name} already; choose another, or merge the two with /service merge.")
+        }
+        (Locale::Zh, Trouble::NameTaken(name)) => {
+            format!("此名称已指 {name}；请换一个，或用 /service merge 合并两者。")
+        }
+        (Locale::En, Trouble::UnknownService) => {
+            "No service of this name is registered; /service list shows those that are.".into()
+        }
+        (Locale::Zh, Trouble::UnknownService) => "没有登记此名称的服务；/service list 列出已登记的服务。".into(),
+        (Locale::En, Trouble::BadAddress) => {
+            "A runbook is an address that begins with http:// or https://, without a name and password, at most 400 characters; give at most 5.".into()
+        }
+        (Locale::Zh, Trouble::BadAddress) => {
+            "操作手册须是以 http:// 或 https:// 开头的地址，不含用户名和密码，最多 400 个字符；最多 5 个。".into()
+        }
+        (Locale::En, Trouble::BadOwners) => {
+            "An owner is a role and a name, such as `on call: payments team`; give names, not mentions, at most 8 with commas between.".into()
+        }
+        (Locale::Zh, Trouble::BadOwners) => {
+            "负责人由角色和名称组成，例如 `值班：支付组`；请填名称而非提及，用逗号分隔，最多 8 个。".into()
+        }
+        (Locale::En, Trouble::Forgotten(id)) => {
+            format!("{id} (forgotten): its record was removed, and the number is not given again.")
+        }
+        (Locale::Zh, Trouble::Forgotten(id)) => format!("{id}（已忘记）：记录已删除，编号不会再次使用。"),
+        (Locale::En, Trouble::StillOpen(id)) => {
+            format!("{id} is still open; resolve it first (/resolve in its thread), then it can be forgotten.")
+        }
+        (Locale::Zh, Trouble::StillOpen(id)) => {
+            format!("{id} 仍在进行中；请先在其子区用 /resolve 解决，之后才能忘记。")
+        }
+        (Locale::En, Trouble::NoChannelToKeepTo(id)) => {
+            format!("{id} was imported and belongs to no channel that it could be kept to.")
+        }
+        (Locale::Zh, Trouble::NoChannelToKeepTo(id)) => format!("{id} 是导入的，不属于任何频道，无法限制范围。"),
+        (Locale::En, Trouble::RoleOfEverybody) => {
+            "Everybody has this role; choose one that is given to some.".into()
+        }
+        (Locale::Zh, Trouble::RoleOfEverybody) => "所有人都有这个身份组；请选择只授予部分人的身份组。".into(),
+        (Locale::En, Trouble::ExportTooLarge(most)) => format!(
+            "Memory is larger than {}, which is what I send as a file; whoever runs me gets all of it with `precedent memory export`.",
+            bytes(*most)
+        ),
+        (Locale::Zh, Trouble::ExportTooLarge(most)) => format!(
+            "记忆超过了 {}，这是我能发送的文件上限；维护者可用 `precedent memory export` 导出全部。",
+            bytes(*most)
+        ),
         (Locale::En, Trouble::NoMessageContent) => {
             "I can't read messages here (the message-content intent is off); mention me, or use /followup.".into()
         }
@@ -191,6 +282,18 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
         }
         (Locale::En, Trouble::OnlyInServers) => "I work in a server's channels, not in direct messages.".into(),
         (Locale::Zh, Trouble::OnlyInServers) => "我只在服务器的频道中工作，不支持私信。".into(),
+        (Locale::En, Trouble::StandsUnderItself) => {
+            "These two already stand one under the other, so this would be a circle; nothing was changed.".into()
+        }
+        (Locale::Zh, Trouble::StandsUnderItself) => "这两个故障已有从属关系，会形成循环；未做更改。".into(),
+        (Locale::En, Trouble::SeenFromElsewhere) => {
+            "One of these incidents is private to another place, so they can't be linked; nothing was changed.".into()
+        }
+        (Locale::Zh, Trouble::SeenFromElsewhere) => "其中一个故障仅在别处可见，不能关联；未做更改。".into(),
+        (Locale::En, Trouble::FixHasFailed) => {
+            "This fix is on record as failed; take that word back first, where it was said.".into()
+        }
+        (Locale::Zh, Trouble::FixHasFailed) => "此修复已记为失败；请先在原处撤回该结果。".into(),
         (Locale::En, Trouble::MemoryDown) => {
             "Memory is unavailable right now; this is not the same as finding nothing. Try again in a minute.".into()
         }

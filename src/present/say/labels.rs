@@ -764,6 +764,14 @@ pub fn added_by_rule(locale: Locale) -> &'static str {
     }
 }
 
+/// A precedent that another memory has and we have no record of.
+pub fn fragment_only(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "fragment only, no record here",
+        Locale::Zh => "仅有片段，本地无记录",
+    }
+}
+
 /// An answer that nothing supports.
 pub fn not_in_evidence(locale: Locale) -> &'static str {
     match locale {

@@ -10,14 +10,20 @@
 
 mod engine;
 mod errors;
+mod history;
+mod keeping;
 mod labels;
+mod outcomes;
 mod record;
 mod requests;
 mod why;
 
 pub use engine::*;
 pub use errors::*;
+pub use history::*;
+pub use keeping::*;
 pub use labels::*;
+pub use outcomes::*;
 pub use record::*;
 pub use requests::*;
 pub use why::*;

@@ -123,6 +123,9 @@ pub fn memory_counts(locale: Locale, memory: &MemoryVerdict) -> String {
         }
     }
     parts.extend(searched(locale, memory.searched, memory.on_service));
+    if memory.partial {
+        parts.push(source_missing(locale).to_owned());
+    }
     match locale {
         Locale::En => parts.join("; "),
         Locale::Zh => parts.join("；"),
@@ -136,6 +139,12 @@ pub fn memory_sentence(locale: Locale, memory: &MemoryVerdict) -> String {
     let words = match (locale, memory.status) {
         (_, MemoryStatus::NoMatch) => {
             return nothing_like_this(locale, memory.searched, memory.on_service);
+        }
+        (Locale::En, MemoryStatus::Unavailable) if memory.partial => {
+            "Memory is only partly available, and nothing like this came from the rest"
+        }
+        (Locale::Zh, MemoryStatus::Unavailable) if memory.partial => {
+            "记忆仅部分可用，其余部分未返回类似故障"
         }
         (_, MemoryStatus::Unavailable) => return memory_unavailable(locale).into(),
         (_, MemoryStatus::Disabled) => return memory_off(locale).into(),
@@ -163,6 +172,14 @@ pub fn nothing_like_this(locale: Locale, all: Option<u64>, on_service: Option<u6
         (Locale::Zh, Some(counts)) => format!("记忆中没有类似故障（{counts}）"),
         (Locale::En, None) => "Nothing like this in memory".into(),
         (Locale::Zh, None) => "记忆中没有类似故障".into(),
+    }
+}
+
+/// Memory has two sources, and one of them failed.
+pub fn source_missing(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "one of two sources did not answer",
+        Locale::Zh => "两个来源中有一个未响应",
     }
 }
 
@@ -417,7 +434,41 @@ mod tests {
             elsewhere,
             searched: Some(143),
             on_service: Some(12),
+            partial: false,
             last: None,
+        }
+    }
+
+    #[test]
+    fn r4_a_missing_source_is_said_and_is_no_empty_answer() {
+        for (locale, missing, nothing, searched) in [
+            (
+                Locale::En,
+                "one of two sources did not answer",
+                "Nothing like this",
+                "searched 143",
+            ),
+            (
+                Locale::Zh,
+                "两个来源中有一个未响应",
+                "没有类似",
+                "已检索 143",
+            ),
+        ] {
+            let mut none = memory(MemoryStatus::Unavailable, 0, 0, 0, 0);
+            none.partial = true;
+            let sentence = memory_sentence(locale, &none);
+            assert!(
+                sentence.contains(missing) && sentence.contains(searched),
+                "{sentence}"
+            );
+            assert!(!sentence.contains(nothing), "{sentence}");
+            let mut some = memory(MemoryStatus::Mixed, 4, 1, 2, 1);
+            some.partial = true;
+            let sentence = memory_sentence(locale, &some);
+            assert!(sentence.contains(missing), "{sentence}");
+            some.partial = false;
+            assert!(!memory_sentence(locale, &some).contains(missing));
         }
     }
 

@@ -262,18 +262,6 @@ pub fn help_reading(locale: Locale) -> &'static str {
     }
 }
 
-/// Who may do what (the defaults).
-pub fn help_who_may(locale: Locale) -> &'static str {
-    match locale {
-        Locale::En => {
-            "**Who may**: whoever can write in the channel may analyze, ask, tick steps, say what a fix did, and resolve what they reported. *Manage Threads*: tick destructive steps, resolve for others. *Manage Server*: /service set and /service alias."
-        }
-        Locale::Zh => {
-            "**谁可以做什么**：能在频道发言的人都可以分析、提问、勾选步骤、报告修复结果，并解决自己报告的故障。「管理子区」：勾选破坏性步骤，代他人解决。「管理服务器」：/service set 与 /service alias。"
-        }
-    }
-}
-
 /// Other names of a service.
 pub fn aliases(locale: Locale, names: &str) -> String {
     match locale {

@@ -59,6 +59,7 @@ async fn a_report_with_a_proven_precedent_becomes_cards_and_a_checklist() {
     │ # 1 · The refund job keeps connections open
     │ **WORKED TWICE HERE** · last <t:D> · rule score 75 · high
     │ **Fix** Stop the refund job and restart payments-api (from INC-0041 · prod · <t:R>)
+    │ Tried 2 times on payments-api: held 2, failed 0 · last <t:D> in prod
     │ **Check** Read the latest errors in the logs
     │ **Evidence**
     │ - **INC-0041** · direct match · held · <t:D> · resolved in 41 min
@@ -139,6 +140,7 @@ async fn a_model_s_answer_to_a_sev2_becomes_cards_checklist_and_an_update_unaske
     │ # 1 · The refund job keeps connections open
     │ **WORKED TWICE HERE** · last <t:D> · rule score 89 · high
     │ **Fix** Stop the refund job and restart payments-api
+    │ Tried 2 times on payments-api: held 2, failed 0 · last <t:D> in prod
     │ **Check** Count the connections that the refund job holds
     │ **Evidence**
     │ - **INC-0041** · direct match · held · <t:D> · resolved in 41 min
@@ -421,11 +423,8 @@ async fn secrets_reach_neither_the_database_nor_the_model_nor_a_post() {
         .map(|request| request.body.to_string())
         .collect();
     assert!(asked.len() >= 4, "triage and analysis, twice");
-    let mut kept = Vec::new();
-    for entry in std::fs::read_dir(incident.folder.path()).expect("the folder of the database") {
-        let path = entry.expect("a file").path();
-        kept.push(std::fs::read(&path).expect("a file of the database"));
-    }
+    let kept =
+        crate::homes::all_that_is_kept(&incident.config.database_url, incident.folder.path()).await;
     assert!(!kept.is_empty());
     let stored = |part: &str| {
         kept.iter().any(|bytes| {

@@ -2,6 +2,8 @@
 
 use super::opened::{Opened, analysis_answer, has_button, id, is_frozen, model};
 use super::{Given, REFUND_REPORT, refund_job};
+use crate::homes;
+use precedent::database::{Sql, query_scalar};
 use precedent::incident::{Outcome, Status};
 use precedent::store::Attempt;
 use serde_json::{Value, json};
@@ -165,13 +167,13 @@ async fn who_tries_a_fix_is_posted_and_asked_once_after_a_quarter_of_an_hour() {
         .await;
     assert_eq!(opened.stored().await.status, Status::Fixing);
     let scheduled: String = {
-        let pool = sqlx::SqlitePool::connect(&opened.at.config.database_url)
-            .await
-            .expect("the database opens");
-        sqlx::query_scalar(
-            "SELECT CAST(strftime('%s', scheduled_at) - strftime('%s', created_at) AS TEXT) FROM river_job \
-             WHERE json_extract(args, '$.kind') = 'ask_outcome'",
-        )
+        let pool = homes::beside(&opened.at.config.database_url).await;
+        query_scalar(Sql {
+            sqlite: "SELECT CAST(strftime('%s', scheduled_at) - strftime('%s', created_at) AS TEXT) FROM river_job \
+                     WHERE json_extract(args, '$.kind') = 'ask_outcome'",
+            postgres: "SELECT extract(epoch FROM scheduled_at - created_at)::bigint::text FROM river_job \
+                       WHERE args->>'kind' = 'ask_outcome'",
+        })
         .fetch_one(&pool)
         .await
         .expect("the question waits")

@@ -335,21 +335,19 @@ async fn help_names_what_works_today_and_nothing_else() {
         "/followup",
         "/resolve",
         "/memory search",
+        "/memory import",
+        "/memory review",
         "/service alias",
+        "/memory forget",
+        "/settings roles",
         "Analyze as incident",
+        "Remember as incident",
         "Manage Threads",
         "Manage Server",
     ] {
         assert!(help.shows(part), "{part} in {help}");
     }
-    for never in [
-        "role",
-        "import",
-        "forget",
-        "share",
-        "calibration",
-        "catchup",
-    ] {
+    for never in ["calibration", "catchup"] {
         assert!(!help.shows(never), "{never} in {help}");
     }
     ends(at).await;

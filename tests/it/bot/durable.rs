@@ -6,10 +6,11 @@
 
 use super::faults::{cards, own, reply_to};
 use super::{Given, Incident, REFUND_REPORT, analysis_answer, refund_job, triage_reply};
+use crate::homes;
 use precedent::app::Tuning;
+use precedent::database::{Connection, Pool, Sql, query, query_as, query_scalar};
 use precedent::jobs::pause;
 use serde_json::json;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use standin::llm::{ChatModel, Reply, Task};
 use standin::{ChannelId, Interaction, Post};
 use std::path::{Path, PathBuf};
@@ -17,18 +18,18 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a process is waited for. Generous: it is a debug build beside other tests.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// From the kill until the work goes on in the next process.
 const GOES_ON_WITHIN: Duration = Duration::from_secs(5);
 
 /// The program, in its own process.
-struct Process {
+pub(super) struct Process {
     child: Child,
 }
 
 impl Process {
     /// Starts the program for a prepared incident.
-    fn starts(incident: &Incident, pause: Option<(&str, &Path)>) -> Self {
+    pub(super) fn starts(incident: &Incident, pause: Option<(&str, &Path)>) -> Self {
         let discord = incident.config.discord.as_ref().expect("a bot's token");
         let mut command = Command::new(env!("CARGO_BIN_EXE_precedent"));
         command
@@ -57,13 +58,13 @@ impl Process {
     }
 
     /// As `kill -9`.
-    fn kill(mut self) {
+    pub(super) fn kill(mut self) {
         self.child.kill().expect("a process of our own");
         self.child.wait().expect("a process of our own");
     }
 
     /// Asks it to end, as a service manager does, and waits until it has.
-    async fn end(mut self) -> ExitStatus {
+    pub(super) async fn end(mut self) -> ExitStatus {
         self.sends_terminate();
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -92,30 +93,22 @@ impl Drop for Process {
     }
 }
 
-/// The jobs as they stand in the database's file.
-struct Jobs(SqlitePool);
+/// The jobs as they stand in the database.
+pub(super) struct Jobs(Pool);
 
 impl Jobs {
-    async fn of(incident: &Incident) -> Self {
-        let options: SqliteConnectOptions = incident
-            .config
-            .database_url
-            .parse()
-            .expect("the address of the database");
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            .connect_with(options.create_if_missing(false))
-            .await
-            .expect("the database is there");
-        Self(pool)
+    pub(super) async fn of(incident: &Incident) -> Self {
+        Self(homes::beside(&incident.config.database_url).await)
     }
 
     /// `(attempts, finished)` of the analysis.
-    async fn analysis(&self) -> (i64, bool) {
-        let row: Option<(i64, String)> = sqlx::query_as(
-            "SELECT attempt, state FROM river_job \
-             WHERE json_extract(args, '$.kind') = 'analyze'",
-        )
+    pub(super) async fn analysis(&self) -> (i64, bool) {
+        let row: Option<(i64, String)> = query_as(Sql {
+            sqlite: "SELECT attempt, state FROM river_job \
+                     WHERE json_extract(args, '$.kind') = 'analyze'",
+            postgres: "SELECT attempt::bigint, state::text FROM river_job \
+                       WHERE args->>'kind' = 'analyze'",
+        })
         .fetch_optional(&self.0)
         .await
         .expect("jobs can be read");
@@ -125,7 +118,7 @@ impl Jobs {
     }
 
     /// Waits until somebody works on the analysis again.
-    async fn goes_on_after(&self, attempts: i64) {
+    pub(super) async fn goes_on_after(&self, attempts: i64) {
         wait_until("the analysis to go on", async || {
             let (now, finished) = self.analysis().await;
             now > attempts || finished
@@ -134,10 +127,10 @@ impl Jobs {
     }
 
     /// Waits until the analysis is done and no job is due.
-    async fn is_done(&self) {
+    pub(super) async fn is_done(&self) {
         wait_until("the analysis to be done", async || self.analysis().await.1).await;
         wait_until("no job to be due", async || {
-            let open: i64 = sqlx::query_scalar(
+            let open: i64 = query_scalar(
                 "SELECT count(*) FROM river_job WHERE state IN ('available', 'running', 'retryable', 'discarded')",
             )
             .fetch_one(&self.0)
@@ -149,7 +142,7 @@ impl Jobs {
     }
 }
 
-async fn wait_until(what: &str, is_so: impl AsyncFn() -> bool) {
+pub(super) async fn wait_until(what: &str, is_so: impl AsyncFn() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !is_so().await {
         assert!(Instant::now() < deadline, "waited for {what}");
@@ -167,6 +160,14 @@ fn step_file(incident: &Incident) -> PathBuf {
 }
 
 async fn prepared(model: Option<ChatModel>) -> Incident {
+    prepared_on(None, model).await
+}
+
+/// With this database, or a file of SQLite.
+pub(super) async fn prepared_on(
+    database_url: Option<String>,
+    model: Option<ChatModel>,
+) -> Incident {
     let memory = [
         refund_job(12, "2026-05-14", "held"),
         refund_job(41, "2026-09-23", "held"),
@@ -174,6 +175,7 @@ async fn prepared(model: Option<ChatModel>) -> Incident {
     let incident = Incident::prepared(Given {
         memory: &memory,
         model,
+        database_url,
         ..Given::default()
     })
     .await;
@@ -196,7 +198,7 @@ async fn model() -> ChatModel {
 }
 
 /// The incident's posts: one headline, one thread, and in it one of each.
-async fn posted_once(incident: &Incident, report: &Interaction) -> Vec<Post> {
+pub(super) async fn posted_once(incident: &Incident, report: &Interaction) -> Vec<Post> {
     let threads = incident.discord.threads(incident.channel);
     assert_eq!(threads.len(), 1, "one thread");
     let in_channel = own(incident, incident.channel);
@@ -220,7 +222,10 @@ fn in_thread_once(incident: &Incident, thread: ChannelId) -> Vec<Post> {
 }
 
 async fn killed_at(step: &str, model: Option<ChatModel>) -> Incident {
-    let incident = prepared(model).await;
+    killed_at_in(prepared(model).await, step).await
+}
+
+pub(super) async fn killed_at_in(incident: Incident, step: &str) -> Incident {
     let path = step_file(&incident);
     let process = Process::starts(&incident, Some((step, &path)));
     incident.discord.gateway().connected().await;
@@ -249,7 +254,7 @@ async fn killed_at(step: &str, model: Option<ChatModel>) -> Incident {
 macro_rules! killed {
     ($($name:ident: $step:literal;)*) => {
         /// The steps that have a test.
-        const KILLED_AT: &[&str] = &[$($step),*];
+        pub(super) const KILLED_AT: &[&str] = &[$($step),*];
         $(
             #[tokio::test(flavor = "multi_thread")]
             async fn $name() {
@@ -524,7 +529,7 @@ async fn where_the_store_does_not_come_back_the_person_is_told_that_nothing_was_
 async fn a_store_that_refuses_is_said_to_that_person_at_once() {
     let incident = begun(None).await;
     let jobs = Jobs::of(&incident).await;
-    sqlx::query("ALTER TABLE river_job RENAME TO gone")
+    query("ALTER TABLE river_job RENAME TO gone")
         .execute(&jobs.0)
         .await
         .expect("the database is ours");
@@ -535,7 +540,7 @@ async fn a_store_that_refuses_is_said_to_that_person_at_once() {
         "{told}"
     );
     assert!(told.shows("error id"), "{told}");
-    sqlx::query("ALTER TABLE gone RENAME TO river_job")
+    query("ALTER TABLE gone RENAME TO river_job")
         .execute(&jobs.0)
         .await
         .expect("the database is ours");
@@ -550,24 +555,30 @@ async fn a_store_that_refuses_is_said_to_that_person_at_once() {
 }
 
 /// A write lock on the database, as a backup or a sick disk holds it.
-struct Lock(sqlx::pool::PoolConnection<sqlx::Sqlite>);
+struct Lock(Connection);
 
 impl Lock {
     async fn of(incident: &Incident) -> Self {
         let jobs = Jobs::of(incident).await;
         let mut connection = jobs.0.acquire().await.expect("a connection");
-        sqlx::query("BEGIN IMMEDIATE")
-            .execute(&mut *connection)
-            .await
-            .expect("the lock is free");
+        let begin = Sql {
+            sqlite: "BEGIN IMMEDIATE",
+            postgres: "BEGIN",
+        };
+        let held = query(begin).execute(&mut connection).await;
+        held.expect("the lock is free");
+        if connection.is_postgres() {
+            query("LOCK TABLE river_job, incident, seen IN ACCESS EXCLUSIVE MODE")
+                .execute(&mut connection)
+                .await
+                .expect("the lock is free");
+        }
         Self(connection)
     }
 
     async fn release(mut self) {
-        sqlx::query("ROLLBACK")
-            .execute(&mut *self.0)
-            .await
-            .expect("the lock is ours");
+        let released = query("ROLLBACK").execute(&mut self.0).await;
+        released.expect("the lock is ours");
     }
 }
 

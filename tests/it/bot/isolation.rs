@@ -15,7 +15,12 @@ struct Other {
 
 /// Acme remembers that the refund job was stopped; globex, in the same words, that a proxy was.
 async fn two_servers() -> (Incident, Other) {
+    two_servers_in(None).await
+}
+
+async fn two_servers_in(database_url: Option<String>) -> (Incident, Other) {
     let incident = Incident::prepared(Given {
+        database_url,
         memory: &[refund_job(41, "2026-09-23", "held")],
         ..Given::default()
     })
@@ -64,7 +69,12 @@ fn texts(posts: &[Post]) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_analysis_recalls_its_own_server_s_past_alone() {
-    let (incident, other) = two_servers().await;
+    recalls_its_own_in(None).await;
+}
+
+/// In this database, or a fresh one.
+pub(super) async fn recalls_its_own_in(database_url: Option<String>) {
+    let (incident, other) = two_servers_in(database_url).await;
     let report = incident.analyze(REFUND_REPORT).await;
     let thread = incident.thread(&report).await;
     let theirs = other.asks(&incident, "analyze", json!({"report": REFUND_REPORT}));
@@ -311,5 +321,116 @@ async fn what_happened_in_a_private_thread_is_recalled_only_there() {
         .add_to_thread(private, incident.discord.bot());
     let place = resolved_in(&incident, private).await;
     stays_private(&incident, place).await;
+    incident.ends().await;
+}
+
+/// What a person fills in for a command: every option that takes a text, as if they knew what they
+/// must not see.
+fn filled_in(command: &Value) -> Option<Value> {
+    let mut options = serde_json::Map::new();
+    for option in command["options"].as_array().into_iter().flatten() {
+        let required = option["required"] == true;
+        let value = match (option["name"].as_str()?, option["type"].as_u64()?) {
+            ("id", 3) => json!("INC-0001"),
+            ("query" | "question", 3) => json!("leaked signing key ochre vault"),
+            ("name" | "service" | "into", 3) => json!("vault"),
+            (_, 3) if required => json!("x"),
+            // A file or the like: what it holds is not what is kept here.
+            _ if required => return None,
+            _ => continue,
+        };
+        let choices = option["choices"].as_array();
+        let value = match choices.and_then(|choices| choices.first()) {
+            Some(choice) => choice["value"].clone(),
+            None => value,
+        };
+        options.insert(option["name"].as_str()?.to_owned(), value);
+    }
+    Some(Value::Object(options))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_command_at_all_tells_of_what_is_private_elsewhere() {
+    let (incident, other) = two_servers().await;
+    let manage = standin::permissions::MANAGE_GUILD | standin::permissions::MANAGE_THREADS;
+    incident
+        .discord
+        .grant(incident.guild, incident.alice, manage);
+    incident.discord.grant(other.guild, other.bob, manage);
+    let bot = incident.discord.bot();
+    let private =
+        incident
+            .discord
+            .private_channel(incident.guild, "breach", &[incident.alice, bot]);
+    // The number in the private channel is given by hand, as an operator's import would.
+    let mut secret = refund_job(1, "2026-09-01", "held");
+    secret["title"] = json!("leaked signing key");
+    secret["fix"] = json!("Rotate the ochre key");
+    secret["service"] = json!("vault");
+    secret["private_to"] = json!(private.to_string());
+    remember(
+        &incident.config.database_url,
+        &incident.guild.to_string(),
+        &[secret],
+    )
+    .await;
+    let mut asked = 0;
+    let declared = precedent::discord::declared();
+    for command in declared.as_array().expect("a list") {
+        let name = command["name"].as_str().expect("a name");
+        // These open an incident; what it recalls is tested above.
+        if command["type"] != 1 || name == "analyze" {
+            continue;
+        }
+        let inner: Vec<&Value> = command["options"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|option| option["type"] == 1)
+            .collect();
+        let all: Vec<(String, &Value)> = if inner.is_empty() {
+            vec![(name.to_owned(), command)]
+        } else {
+            let full = |it: &Value| format!("{name} {}", it["name"].as_str().expect("a name"));
+            inner.into_iter().map(|it| (full(it), it)).collect()
+        };
+        for (name, command) in all {
+            let Some(options) = filled_in(command) else {
+                continue;
+            };
+            for (who, channel) in [
+                (incident.alice, incident.channel),
+                (other.bob, other.channel),
+            ] {
+                let used = incident.discord.slash(who, channel, &name, options.clone());
+                let (text, files) = match used.response().await {
+                    standin::Response::Message(post) => (post.to_text(), post.files),
+                    standin::Response::Deferred { .. } => {
+                        let post = used.original().await;
+                        (post.to_text(), post.files)
+                    }
+                    standin::Response::Modal(modal) => (modal.to_text(), Vec::new()),
+                    other => panic!("/{name}: {other:?}"),
+                };
+                let mut told = text;
+                told.extend(files.iter().map(standin::PostedFile::text));
+                for word in ["signing", "ochre", "Rotate"] {
+                    assert!(
+                        !told.contains(word),
+                        "/{name} {options} tells {word}: {told}"
+                    );
+                }
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked >= 40, "only {asked} commands were asked");
+    incident.idle().await;
+    let there = incident
+        .discord
+        .slash(incident.alice, private, "memory show", json!({"id": "1"}))
+        .ephemeral()
+        .await;
+    assert!(there.shows("Rotate the ochre key"), "{there}");
     incident.ends().await;
 }

@@ -4,6 +4,7 @@ use super::model::{
     all_shown, analysed, cards, checklist, cites, model_that_says, text_of, triaged,
 };
 use super::{Given, Incident, REFUND_REPORT, refund_job};
+use crate::homes::Home;
 use serde_json::{Value, json};
 use standin::Post;
 
@@ -308,16 +309,18 @@ async fn memory_that_is_down_is_never_no_match_and_the_analysis_goes_on() {
             Some(analysis) => Some(model_that_says(&triaged("SEV3"), analysis).await),
             None => None,
         };
+        let home = Home::sqlite();
         let incident = Incident::begins(Given {
             memory: &[refund_job(12, "2026-05-14", "held")],
             model,
+            database_url: Some(home.url().to_owned()),
             ..Given::default()
         })
         .await;
         let app = incident.app.as_ref().expect("the bot runs");
         // The index of words is gone: a search fails, everything else can be read and written.
         sqlx::query("DROP TABLE incident_terms")
-            .execute(app.store().write_pool().sqlite().unwrap())
+            .execute(app.store().write_pool().sqlite().expect("a file of SQLite"))
             .await
             .expect("the index can be dropped");
         let report = incident.analyze(REFUND_REPORT).await;

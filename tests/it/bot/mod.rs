@@ -6,21 +6,31 @@ mod clicks;
 mod commands;
 mod durable;
 mod faults;
+mod hindsight;
+mod history;
 mod isolation;
+mod keeping;
 mod limits;
 mod memory;
 pub mod model;
 mod opened;
+mod outcomes;
 mod reports;
+mod services;
+mod shared;
 mod talk;
 
+use crate::homes;
 use precedent::app::{App, Tuning};
-use precedent::config::{Config, DiscordConfig, Limits, LogConfig, ModelConfig};
+use precedent::config::{Config, DiscordConfig, HindsightConfig, Limits, LogConfig, ModelConfig};
 use precedent::discord::Patience;
+use precedent::jobs::mirror::Pace;
 use precedent::jobs::remember::{self, ImportOptions};
+use precedent::memory::hindsight::Times;
 use precedent::store::Store;
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use standin::hindsight::Hindsight;
 use standin::llm::ChatModel;
 use standin::{ChannelId, Discord, GuildId, Interaction, Post, UserId};
 use std::time::Duration;
@@ -29,6 +39,7 @@ use std::time::Duration;
 pub struct Incident {
     pub discord: Discord,
     pub model: Option<ChatModel>,
+    pub hindsight: Option<Hindsight>,
     pub guild: GuildId,
     pub channel: ChannelId,
     pub alice: UserId,
@@ -52,8 +63,14 @@ pub struct Given<'a> {
     pub provisional_after: Option<Duration>,
     /// Limits; the usual ones, where not given.
     pub limits: Option<Limits>,
+    /// The database; a fresh one, where not given.
+    pub database_url: Option<String>,
+    /// A memory server beside the database; none, where not given.
+    pub hindsight: Option<Hindsight>,
     /// The bot does not ask for the message-content intent, and has it not.
     pub without_message_content: bool,
+    /// Incidents that ended so many days ago are forgotten; never, where not given.
+    pub retention_days: Option<u32>,
 }
 
 impl Incident {
@@ -89,7 +106,10 @@ impl Incident {
         };
         discord.set_message_content(!given.without_message_content);
         let folder = tempfile::tempdir().expect("a folder for the database");
-        let database_url = format!("sqlite://{}", folder.path().join("precedent.db").display());
+        let database_url = match given.database_url {
+            Some(url) => url,
+            None => homes::usual(folder.path()).await,
+        };
         remember(&database_url, &guild.to_string(), given.memory).await;
         let config = Config {
             database_url,
@@ -110,7 +130,13 @@ impl Incident {
                     seconds => seconds,
                 }),
             }),
+            hindsight: given.hindsight.as_ref().map(|hindsight| HindsightConfig {
+                url: hindsight.url(),
+                api_key: None,
+                reflect: true,
+            }),
             limits: given.limits.unwrap_or_default(),
+            retention_days: given.retention_days,
             log: LogConfig {
                 json: false,
                 filter: "warn".into(),
@@ -119,6 +145,7 @@ impl Incident {
         Self {
             discord,
             model: given.model,
+            hindsight: given.hindsight,
             guild,
             channel,
             alice,
@@ -204,6 +231,9 @@ impl Incident {
         if let Some(model) = self.model.take() {
             model.finish();
         }
+        if let Some(hindsight) = self.hindsight.take() {
+            hindsight.finish();
+        }
         self.folder.close().expect("the folder can be removed");
     }
 }
@@ -218,6 +248,19 @@ pub fn tuning(provisional_after: Option<Duration>) -> Tuning {
         },
         provisional_after: provisional_after.unwrap_or(Duration::from_secs(3600)),
         job_pause: Duration::from_millis(50),
+        hindsight: Times {
+            recall: Duration::from_millis(600),
+            reflect: Duration::from_millis(600),
+            rest: Duration::from_millis(1),
+            pause: Duration::from_millis(10),
+            ..Times::default()
+        },
+        mirror: Pace {
+            look: Duration::from_millis(20),
+            whole: Duration::from_millis(60),
+            first_pause: Duration::from_millis(30),
+            longest_pause: Duration::from_millis(60),
+        },
         ..Tuning::default()
     }
 }

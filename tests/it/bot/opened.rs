@@ -1,6 +1,8 @@
 //! An incident that was analysed, as the people in its thread handle it.
 
 use super::{Given, Incident};
+use crate::homes;
+use precedent::database::{Sql, query, query_scalar};
 use precedent::incident::IncidentId;
 use precedent::store::Scope;
 use serde_json::{Value, json};
@@ -121,13 +123,13 @@ impl Opened {
 
     /// What was scheduled for later is due now, as if its time had come.
     pub async fn time_comes(&self, kind: &str) {
-        let pool = sqlx::SqlitePool::connect(&self.at.config.database_url)
-            .await
-            .expect("the database opens");
-        let moved = sqlx::query(
-            "UPDATE river_job SET scheduled_at = created_at \
-             WHERE state = 'scheduled' AND json_extract(args, '$.kind') = $1",
-        )
+        let pool = homes::beside(&self.at.config.database_url).await;
+        let moved = query(Sql {
+            sqlite: "UPDATE river_job SET scheduled_at = created_at \
+                     WHERE state = 'scheduled' AND json_extract(args, '$.kind') = $1",
+            postgres: "UPDATE river_job SET scheduled_at = created_at \
+                       WHERE state = 'scheduled' AND args->>'kind' = $1",
+        })
         .bind(kind)
         .execute(&pool)
         .await
@@ -138,14 +140,14 @@ impl Opened {
 
     /// Waits until no job of a kind is left, now or later.
     pub async fn all_done(&self, kind: &str) {
-        let pool = sqlx::SqlitePool::connect(&self.at.config.database_url)
-            .await
-            .expect("the database opens");
+        let pool = homes::beside(&self.at.config.database_url).await;
         until("no job of that kind is left", async || {
-            let left: i64 = sqlx::query_scalar(
-                "SELECT count(*) FROM river_job \
-                 WHERE json_extract(args, '$.kind') = $1 AND state != 'completed'",
-            )
+            let left: i64 = query_scalar(Sql {
+                sqlite: "SELECT count(*) FROM river_job \
+                         WHERE json_extract(args, '$.kind') = $1 AND state != 'completed'",
+                postgres: "SELECT count(*) FROM river_job \
+                           WHERE args->>'kind' = $1 AND state != 'completed'",
+            })
             .bind(kind)
             .fetch_one(&pool)
             .await

@@ -1,4 +1,4 @@
-//! A strict double of Discord, and of a chat-completions provider, for tests and the
+//! A strict double of Discord, of a chat-completions provider and of Hindsight, for tests and the
 //! playground.
 //!
 //! Properties wanted:
@@ -46,6 +46,7 @@ mod clock;
 mod faults;
 pub mod gateway;
 mod handle;
+pub mod hindsight;
 mod ids;
 mod interaction;
 pub mod llm;

@@ -1,0 +1,34 @@
+-- What Hindsight was given of us, and what it still has to be told. The incidents themselves are the
+-- record; this says how far the server follows them, so that an outage, a crash or an import is
+-- caught up with whenever the server answers again.
+CREATE TABLE hindsight_document (
+    -- Which server: host, port and path. Another address is another server, which has nothing yet.
+    home TEXT NOT NULL,
+    guild TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    -- Of what was sent last and is kept there; empty while that is not known.
+    fingerprint TEXT NOT NULL,
+    -- The incident's updated_at when it was read for that.
+    source_at INTEGER NOT NULL,
+    -- It was forgotten here, and is there no more. The row stays, so that it never comes back from
+    -- there as something that we merely have no record of.
+    forgotten INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    -- Not to be tried before.
+    next_at INTEGER NOT NULL,
+    -- Why it is not kept: empty, refused, unreachable, ...
+    problem TEXT NOT NULL,
+    PRIMARY KEY (home, guild, number)
+) STRICT;
+
+CREATE INDEX hindsight_document_of ON hindsight_document (guild, number);
+
+-- One process tells a server at a time.
+CREATE TABLE hindsight_lease (
+    home TEXT NOT NULL PRIMARY KEY,
+    holder TEXT NOT NULL,
+    until INTEGER NOT NULL
+) STRICT;
+
+-- What changed lately, without looking at all that did not.
+CREATE INDEX incident_by_change ON incident (updated_at);

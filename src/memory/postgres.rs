@@ -1,0 +1,229 @@
+//! Recall over PostgreSQL's index.
+//!
+//! The index holds the same tokens as SQLite's, each behind its guild's mark. What a search costs is
+//! the number of places at which its tokens stand, so the tokens are taken rarest first until they
+//! are used up or stand in too many places together; each is worth the more the rarer it is. Then
+//! come the newest of the same service, as on SQLite.
+
+use super::sqlite::{
+    DEFAULT_LIMIT, Found, MemoryError, Query, SAME_SERVICE, choose, on_service, recallable,
+    worth_reading,
+};
+use crate::database::past::{self, past_columns};
+use crate::database::terms::{guild_mark, term};
+use crate::database::{Connection, Pool, query, query_as, query_scalar};
+use crate::incident::PastIncident;
+use std::collections::{HashMap, HashSet};
+
+/// Places that one search looks at, all its tokens together.
+const PLACES: i64 = 3_000;
+
+/// As [`super::Sqlite::recall`].
+pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, MemoryError> {
+    let mut connection = pool.acquire().await?;
+    let own = asked.own.map_or(0, |id| i64::from(id.number()));
+    // What everybody may see is counted already; what only this channel sees is added, and the one
+    // at hand left out.
+    let counts: Vec<(Option<String>, i64)> = query_as(concat!(
+        "SELECT service, sum(past)::bigint FROM (\
+            SELECT nullif(service, '') AS service, past FROM incident_count WHERE guild = $1 \
+            UNION ALL \
+            SELECT service, 1 FROM incident WHERE private <> 0 AND ",
+        recallable!(),
+        " UNION ALL \
+            SELECT service, -1 FROM incident WHERE guild = $1 AND number = $3 \
+            AND incident_counts(incident)\
+         ) AS counted GROUP BY service HAVING sum(past) > 0"
+    ))
+    .bind(asked.guild)
+    .bind(asked.channel)
+    .bind(own)
+    .fetch_all(&mut connection)
+    .await?;
+    let searched: i64 = counts.iter().map(|(_, count)| count).sum();
+    let same = on_service(asked, &counts);
+    let mut found = Found {
+        searched: u64::try_from(searched).unwrap_or(0),
+        on_service: u64::try_from(same.iter().map(|(_, count)| count).sum::<i64>()).unwrap_or(0),
+        candidates: Vec::new(),
+    };
+    if searched == 0 {
+        return Ok(found);
+    }
+    let limit = if asked.limit == 0 {
+        DEFAULT_LIMIT
+    } else {
+        asked.limit
+    };
+    let mut rows = by_words(&mut connection, asked, own, searched, i64::from(limit)).await?;
+    let names: Vec<String> = same
+        .iter()
+        .filter_map(|(service, _)| service.clone())
+        .collect();
+    if !names.is_empty() {
+        let newest: Vec<i64> = query_scalar(concat!(
+            "SELECT newest.id FROM unnest($4::text[]) AS wanted (name) CROSS JOIN LATERAL (\
+                SELECT id, number, coalesce(resolved_at, started_at, reported_at, 0) AS ended \
+                FROM incident WHERE ",
+            recallable!(),
+            " AND service = wanted.name \
+                ORDER BY coalesce(resolved_at, started_at, reported_at, 0) DESC, number DESC LIMIT $5\
+             ) AS newest ORDER BY newest.ended DESC, newest.number DESC LIMIT $5"
+        ))
+        .bind(asked.guild)
+        .bind(asked.channel)
+        .bind(own)
+        .bind(names)
+        .bind(SAME_SERVICE + i64::try_from(rows.len()).unwrap_or(0))
+        .fetch_all(&mut connection)
+        .await?;
+        let by_words: HashSet<i64> = rows.iter().copied().collect();
+        rows.extend(
+            newest
+                .into_iter()
+                .filter(|row| !by_words.contains(row))
+                .take(usize::try_from(SAME_SERVICE).unwrap_or(0)),
+        );
+    }
+    found.candidates = records(&mut connection, asked.guild, rows).await?;
+    Ok(found)
+}
+
+/// Rows by their words, best first.
+async fn by_words(
+    connection: &mut Connection,
+    asked: &Query<'_>,
+    own: i64,
+    all: i64,
+    limit: i64,
+) -> Result<Vec<i64>, MemoryError> {
+    let words = worth_reading(asked);
+    let mark = guild_mark(asked.guild);
+    let terms: HashMap<String, &str> = words
+        .iter()
+        .map(|word| (term(&mark, word), *word))
+        .collect();
+    let frequencies: HashMap<String, i64> = query_as::<(String, i64)>(
+        "SELECT term, docs FROM incident_terms WHERE term = ANY($1) AND docs > 0",
+    )
+    .bind(terms.keys().cloned().collect::<Vec<String>>())
+    .fetch_all(&mut *connection)
+    .await?
+    .into_iter()
+    .filter_map(|(term, docs)| Some(((*terms.get(&term)?).to_owned(), docs)))
+    .collect();
+    let chosen = affordable(choose(&words, &frequencies, all as f64), &frequencies);
+    if chosen.is_empty() {
+        return Ok(Vec::new());
+    }
+    let terms: Vec<String> = chosen
+        .iter()
+        .map(|(word, _)| {
+            format!(
+                "'{}'",
+                term(&mark, word).replace('\\', "\\\\").replace('\'', "''")
+            )
+        })
+        .collect();
+    let worth: Vec<i64> = chosen
+        .iter()
+        .map(|(_, docs)| ((1.0 + all as f64 / (*docs).max(1) as f64).ln() * 1000.0) as i64)
+        .collect();
+    // The best of a small surplus are looked at, and all of them only where too few of these may be
+    // seen.
+    let mut ranked = limit.saturating_mul(2);
+    loop {
+        let rows: Vec<(i64, i64)> = query_as(concat!(
+            "WITH best AS MATERIALIZED (\
+                SELECT hit.id, sum(term.worth)::bigint AS score \
+                FROM unnest($4::text[], $5::bigint[]) AS term (word, worth) CROSS JOIN LATERAL (\
+                    SELECT id FROM incident_words WHERE words @@ term.word::tsquery LIMIT $8\
+                ) AS hit GROUP BY hit.id ORDER BY score DESC, hit.id DESC LIMIT $6\
+             ) SELECT incident.id, (SELECT count(*) FROM best) \
+             FROM best JOIN incident ON incident.id = best.id WHERE ",
+            recallable!(),
+            " ORDER BY best.score DESC, incident.number DESC LIMIT $7"
+        ))
+        .bind(asked.guild)
+        .bind(asked.channel)
+        .bind(own)
+        .bind(terms.clone())
+        .bind(worth.clone())
+        .bind(ranked)
+        .bind(limit)
+        .bind(PLACES)
+        .fetch_all(&mut *connection)
+        .await?;
+        let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let looked_at = rows.first().map_or(ranked, |(_, count)| *count);
+        if found >= limit || looked_at < ranked || ranked == i64::MAX {
+            return Ok(rows.into_iter().map(|(id, _)| id).collect());
+        }
+        ranked = i64::MAX;
+    }
+}
+
+/// The rarest words that stand in few enough places together, the rarest one in any case.
+fn affordable<'a>(words: Vec<&'a str>, frequencies: &HashMap<String, i64>) -> Vec<(&'a str, i64)> {
+    let mut known: Vec<(&str, i64)> = words
+        .into_iter()
+        .filter_map(|word| Some((word, frequencies.get(word).copied()?)))
+        .collect();
+    known.sort_by_key(|(_, docs)| *docs);
+    let mut places = 0;
+    let mut first = true;
+    known.retain(|(_, docs)| {
+        places += docs;
+        std::mem::take(&mut first) || places <= PLACES
+    });
+    known
+}
+
+/// The records of these rows, in their order.
+async fn records(
+    connection: &mut Connection,
+    guild: &str,
+    rows: Vec<i64>,
+) -> Result<Vec<PastIncident>, MemoryError> {
+    let found = query(concat!(
+        "SELECT ",
+        past_columns!(),
+        ", id FROM incident WHERE id = ANY($1)"
+    ))
+    .bind(rows.clone())
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut by_row: HashMap<i64, PastIncident> = HashMap::new();
+    for (past, row) in past::read(connection, guild, found).await? {
+        by_row.insert(row.try_get("id")?, past);
+    }
+    Ok(rows.iter().filter_map(|row| by_row.remove(row)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rarest_words_that_can_be_afforded() {
+        let frequencies: HashMap<String, i64> = [
+            ("pool", 2_000),
+            ("hikari", 3),
+            ("timeout", 1_500),
+            ("error", 90_000),
+        ]
+        .map(|(word, count)| (word.to_owned(), count))
+        .into();
+        for (words, expected) in [
+            (vec!["pool", "hikari", "timeout"], vec!["hikari", "timeout"]),
+            (vec!["hikari", "pool"], vec!["hikari", "pool"]),
+            (vec!["error"], vec!["error"]),
+            (vec!["error", "nowhere"], vec!["error"]),
+            (vec!["nowhere"], vec![]),
+        ] {
+            let taken = affordable(words.clone(), &frequencies);
+            let taken: Vec<&str> = taken.into_iter().map(|(word, _)| word).collect();
+            assert_eq!(taken, expected, "{words:?}");
+        }
+    }
+}
