@@ -171,11 +171,14 @@ fn of_fullness<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Cla
             continue;
         }
         match share(folded) {
-            Some(share) if share < NOT_FULL_BELOW && !negates(folded) && is_a_level(folded) => {
-                // The temp volume is not the data volume.
-                if !(thing.contains(&"volume") && names_another(cause, folded)) {
-                    against = against.or(Some(clause));
-                }
+            // The temp volume is not the data volume.
+            Some(share)
+                if share < NOT_FULL_BELOW
+                    && !negates(folded)
+                    && is_a_level(folded)
+                    && !(thing.contains(&"volume") && names_another(cause, folded)) =>
+            {
+                against = against.or(Some(clause));
             }
             Some(share) if share >= NEARLY_FULL_FROM => return None,
             Some(_) => {}
