@@ -9,8 +9,10 @@
 use super::volatile;
 use super::words::{fold, is_cjk, is_stop_word, meaningful};
 use super::{PastIncident, service};
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// Overlap from which two texts are the same (rules.md, *Words*).
 pub const SAME_FROM: f64 = 0.7;
@@ -121,7 +123,7 @@ impl PeopleSaid {
 impl Phrase {
     /// Prepares a text.
     pub fn new(text: &str) -> Self {
-        let masked = volatile::mask(text);
+        let masked = with_units_joined(&volatile::mask(text));
         let tokens = meaningful(&masked);
         let folded = fold(&masked);
         let identifiers: BTreeSet<String> = masked
@@ -248,6 +250,16 @@ impl Phrase {
                 && HAN_OPPOSITES
                     .iter()
                     .any(|(left, right)| han_opposed(left, right) || han_opposed(right, left)))
+    }
+}
+
+/// `12 GB` and `12GB` are one quantity.
+fn with_units_joined(text: &str) -> String {
+    static APART: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)([0-9])[ \u{a0}]+([kmgt]i?b?|ms|s|min|h)\b").ok());
+    match APART.as_ref() {
+        Some(apart) => apart.replace_all(text, "${1}${2}").into_owned(),
+        None => text.to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@
 //! Incidents without any time see all of those that have one, and are counted.
 //!
 //! An *earlier match* is an incident of the same service that shares an error signature, the cause
-//! or the fix (by [`sameness::same`]), or that people marked as the same. *Right fix first*: the
+//! or the fix (by [`crate::incident::sameness::same`]), or that people marked as the same. *Right fix first*: the
 //! first card proposes the fix that ended the incident, by the same function. *Wrong above 55*: a
 //! card scored above 55 that neither says cause or fix of the incident (not even nearly) nor rests
 //! on an earlier match. *Nothing like this*: no card rests on memory.

@@ -1,7 +1,7 @@
 //! What is kept, shared and forgotten.
 //!
 //! Wanted: forgetting means it. One function goes through every place that holds something of an
-//! incident ([`forget_one`]), each step can be done again, and a killed process goes on with it at
+//! incident (`forget_one`), each step can be done again, and a killed process goes on with it at
 //! the next start: work that is stored for it, what other analyses recalled of it, its record with
 //! all that hangs from it, the database's own traces, and the bot's messages. Retention by age
 //! forgets in the same way.

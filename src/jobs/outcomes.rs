@@ -169,6 +169,12 @@ pub async fn ask_still_fixed(duty: &Duty, watch: Watch) -> Result<(), JobError> 
     let Some((incident, attempt)) = still_open(duty, &watch).await? else {
         return Ok(());
     };
+    let now = Timestamp::now();
+    let since = since(&incident, &attempt).unwrap_or(now);
+    if came_again(duty, &incident, since, now).await? {
+        // The question has its answer, and the later incident asks for itself.
+        return Ok(());
+    }
     let question = present::quietly(present::still_fixed(
         incident.id(),
         &incident.past.title,
@@ -182,6 +188,26 @@ pub async fn ask_still_fixed(duty: &Duty, watch: Watch) -> Result<(), JobError> 
     )
     .await?;
     Ok(())
+}
+
+/// Whether the same happened again on the service from the time that a fix worked until another.
+async fn came_again(
+    duty: &Duty,
+    incident: &Incident,
+    since: Timestamp,
+    until: Timestamp,
+) -> Result<bool, JobError> {
+    let people = duty.store.people_said(&scope_of(incident)).await?;
+    let begun = duty
+        .store
+        .begun_since(&incident.guild, since, incident.id())
+        .await?;
+    Ok(begun.iter().any(|(later, status)| {
+        !matches!(status, Status::FalseAlarm | Status::Merged)
+            && later.started_at.is_none_or(|began| began <= until)
+            && one_service(&incident.past, later)
+            && shares_pattern_as(&people, &incident.past, later)
+    }))
 }
 
 /// Seven quiet days after a fix worked it counts as held, where nobody said otherwise (R28).
@@ -206,18 +232,7 @@ pub async fn count_quiet_days(duty: &Duty, watch: Watch) -> Result<(), JobError>
             .await?);
     }
     let scope = scope_of(&incident);
-    let people = duty.store.people_said(&scope).await?;
-    let begun = duty
-        .store
-        .begun_since(&incident.guild, since, incident.id())
-        .await?;
-    let disturbed = begun.iter().any(|(later, status)| {
-        !matches!(status, Status::FalseAlarm | Status::Merged)
-            && later.started_at.is_none_or(|began| began <= due)
-            && one_service(&incident.past, later)
-            && shares_pattern_as(&people, &incident.past, later)
-    });
-    if disturbed {
+    if came_again(duty, &incident, since, due).await? {
         tracing::info!(incident = %incident.id(), "it did not stay quiet");
         return Ok(());
     }

@@ -757,7 +757,7 @@ const MAJOR: &[&str] = &[
 ];
 #[rustfmt::skip]
 const WORKAROUND: &[&str] = &[
-    "workaround", "retry works", "retries work", "retrying works", "retry helps",
+    "workaround", "who retry usually get in", "retry works", "retries work", "retrying works", "retry helps",
     "a retry succeeds", "reload helps", "reloading helps", "second try works",
     "works after a retry", "succeeds on retry", "fallback works", "重试可以成功", "重试可成功",
     "重试成功", "重试后成功", "重试后正常", "刷新后正常", "刷新可恢复", "可以绕过", "有绕过",

@@ -6,7 +6,7 @@
 //! what it creates is keyed.
 //!
 //! One database, chosen by URL, in one of the two bodies of [`crate::database`]. Writers of one
-//! guild come one after another ([`Store::write`]), so that what a transaction reads stands until
+//! guild come one after another (`Store::write`), so that what a transaction reads stands until
 //! it writes. Statements use `$1` and the shapes that both dialects share; JSON is made and read
 //! here and not in SQL.
 //!

@@ -76,6 +76,7 @@ static DEPLOYMENT_NAME: LazyLock<Option<Regex>> =
 static BLAMES_A_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:bad|broken|faulty|failed|buggy|new|recent|latest|last|today'?s|tonight'?s|yesterday'?s|regression)\b[^.;,]{0,40}\b(?:deploys?|deployments?|releases?|rollouts?|versions?)\b|",
+        r"\b(?:deploy|deployment|release|rollout) of (?:today|tonight|yesterday|last night|this morning)\b|",
         r"\b(?:after|since|from|introduced (?:by|in|with)|caused by|due to|because of|broken by)\s+(?:a|an|the|this|that|last|latest|new|recent|today'?s|yesterday'?s)\s+(?:[a-z0-9.-]+\s+)?(?:deploys?|deployments?|releases?|rollouts?|versions?)\b|",
         r"(?:新版本|发布|发版|上线|变更|部署)[^，。；]{0,8}(?:引入|引发|导致|引起|造成|问题|错误|回归|缺陷|异常|bug)|(?:最近|今天|今日|昨天|昨晚|刚刚|新|本次|这次)的?(?:发布|发版|上线|变更|部署)"
     ))
@@ -109,7 +110,10 @@ impl<'r> Clauses<'r> {
     /// The clause that contradicts this cause, if there is one.
     pub fn against(&self, cause: &str) -> Option<Found> {
         let cause = fold(cause);
-        let found = of_fullness(&cause, &self.0).or_else(|| of_change(&cause, &self.0))?;
+        let found = of_fullness(&cause, &self.0)
+            .or_else(|| of_change(&cause, &self.0))
+            .or_else(|| of_health(&cause, &self.0))
+            .or_else(|| of_absence(&cause, &self.0))?;
         Some(Found {
             quote: found.said.trim().to_owned(),
             author: found.author.map(str::to_owned),
@@ -167,8 +171,14 @@ fn of_fullness<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Cla
             continue;
         }
         match share(folded) {
-            Some(share) if share < NOT_FULL_BELOW && !negates(folded) && is_a_level(folded) => {
-                against = against.or(Some(clause))
+            // The temp volume is not the data volume.
+            Some(share)
+                if share < NOT_FULL_BELOW
+                    && !negates(folded)
+                    && is_a_level(folded)
+                    && !(thing.contains(&"volume") && names_another(cause, folded)) =>
+            {
+                against = against.or(Some(clause));
             }
             Some(share) if share >= NEARLY_FULL_FROM => return None,
             Some(_) => {}
@@ -182,6 +192,70 @@ fn of_fullness<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Cla
         }
     }
     against
+}
+
+/// The temp volume of the cause is not the data volume of the report.
+fn names_another(cause: &str, folded: &str) -> bool {
+    static VOLUME: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b([a-z]+) (?:volume|disk|filesystem)s?\b").ok());
+    let named = |text: &str| {
+        let found = VOLUME.as_ref()?.captures(text)?;
+        let name = found.get(1)?.as_str().to_owned();
+        (!["the", "a", "an", "its", "this", "whose", "of", "on"].contains(&name.as_str()))
+            .then_some(name)
+    };
+    matches!((named(cause), named(folded)), (Some(one), Some(other)) if one != other)
+}
+
+/// A cause that says that a thing fails, while the report calls the very same thing well. Only a
+/// thing without a qualifier in either: *internal DNS* is not *DNS*.
+fn of_health<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clause<'r>> {
+    static FAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"^(?:the |a )?(dns|network)(?: resolution| lookups?| queries| packet)?(?: is| are)? (?:fails?|failure|failing|failed|outage|down|unreachable|broken|problems?|trouble|loss)\b|",
+            r"^(网络|域名解析)(?:故障|异常|抖动|中断|失败|不通)|",
+            r"^(数据库负载)(?:过高|太高|打满|飙升)"
+        ))
+        .ok()
+    });
+    static IS_WELL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?:^|\band )(?:the )?(?:dns|network)(?: is| are| looks?)? (?:fine|normal|healthy)\W*$|",
+            r"^(?:网络|域名解析|数据库负载)(?:都|均|也|一切)?正常\W*$"
+        ))
+        .ok()
+    });
+    let (found, is_well) = (FAILS.as_ref()?.captures(cause)?, IS_WELL.as_ref()?);
+    let thing = (1..=3).find_map(|at| found.get(at))?.as_str();
+    let mut said = clauses
+        .iter()
+        .filter(|clause| holds_word(&clause.folded, thing))
+        .peekable();
+    let first = said.peek().copied()?;
+    (!negates(cause) && said.all(|clause| is_well.is_match(clause.folded.trim()))).then_some(first)
+}
+
+/// What a report plainly says not to be there. Only what is a trouble in itself: a missing
+/// heartbeat is no evidence against a lost one.
+fn of_absence<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clause<'r>> {
+    static TROUBLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^(?:the |high |many )?(under-replicated partition|replication lag)s?\b").ok()
+    });
+    static ABSENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"^(?:and |there (?:is|are) )?no (?:under-replicated partitions?|replication lag)\W*$|",
+            r"^(?:the )?replication lag(?: is)? 0 ?(?:s|ms|seconds)?\W*$"
+        ))
+        .ok()
+    });
+    let (found, absent) = (TROUBLE.as_ref()?.captures(cause)?, ABSENT.as_ref()?);
+    let thing = found.get(1)?.as_str();
+    let mut said = clauses
+        .iter()
+        .filter(|clause| clause.folded.contains(thing))
+        .peekable();
+    let first = said.peek().copied()?;
+    (!negates(cause) && said.all(|clause| absent.is_match(clause.folded.trim()))).then_some(first)
 }
 
 /// A negation beside 不足, which says that there is too little.
@@ -337,6 +411,30 @@ mod tests {
             ("内存不足", "内存剩余 30%"),
             ("连接池耗尽", "连接池已满"),
             ("Disk full", "the disk is fine on a, the disk is full on b"),
+            (
+                "Temp volume is full",
+                "/pgtmp 100% of 500 GB, data volume 58%",
+            ),
+            (
+                "DNS change sends traffic to the old address",
+                "TLS and DNS look fine",
+            ),
+            (
+                "Network down",
+                "the network is fine in one zone, network loss in another",
+            ),
+            (
+                "High replication lag",
+                "replication lag 0 s on a, replication lag 40 s on b",
+            ),
+            ("Heartbeats are lost", "no heartbeats since noon"),
+            ("Internal DNS fails", "DNS looks fine"),
+            ("DNS resolution fails", "external DNS looks fine"),
+            ("网关负载过高", "数据库负载正常"),
+            ("专线网络中断", "网络正常"),
+            ("网络故障", "内网网络正常"),
+            ("Release of the lock is late", "nothing was released"),
+            ("High replication lag", "replication lag 0 s before noon"),
         ] {
             assert_eq!(quote(cause, report), None, "{cause} / {report}");
         }
@@ -381,6 +479,32 @@ mod tests {
                 "The thread pool ran out of threads",
                 "thread pool looks normal",
                 "thread pool looks normal",
+            ),
+            (
+                "DNS resolution fails",
+                "TLS and DNS look fine",
+                "TLS and DNS look fine",
+            ),
+            ("网络故障", "挂号超时。网络正常。", "网络正常"),
+            (
+                "数据库负载过高",
+                "短信延迟。数据库负载正常，CPU 12%",
+                "数据库负载正常",
+            ),
+            (
+                "High replication lag",
+                "Replication lag 0 s, disk 48%",
+                "Replication lag 0 s",
+            ),
+            (
+                "Under-replicated partitions on the brokers",
+                "Brokers are healthy, no under-replicated partitions.",
+                "no under-replicated partitions",
+            ),
+            (
+                "Release of today broke the runners",
+                "Nothing was released since Friday.",
+                "Nothing was released since Friday",
             ),
             (
                 "Faulty release of the gateway",

@@ -319,7 +319,8 @@ fn cite_the_whole_record<'c>(
     }
 }
 
-/// The incident that `fix_ref` names, if it may be cited; it counts as cited from then on.
+/// The incident that `fix_ref` names, if it may be cited; it counts as cited from then on. An
+/// analogy beside a direct incident does not: its fix is copied and proves nothing.
 fn fix_ref<'c>(
     context: &Context<'c>,
     proposed: &ProposedHypothesis,
@@ -335,9 +336,11 @@ fn fix_ref<'c>(
     match found {
         None => log.note("R1", format!("{at}.fix_ref"), &proposed.fix_ref, ""),
         Some(recalled) => {
+            let direct = |known: &Recalled| known.grade == Grade::DirectMatch;
             if !cited
                 .iter()
                 .any(|known| known.incident.id == recalled.incident.id)
+                && (direct(recalled) || !cited.iter().any(|known| direct(known)))
             {
                 log.note(
                     "R1",

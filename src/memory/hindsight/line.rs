@@ -38,7 +38,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What is told of a record, shortened until the line is no longer than [`LONGEST`].
+    /// What is told of a record, shortened until the line is no longer than `LONGEST`.
     pub fn of(past: &PastIncident) -> Self {
         let mut most = 800;
         loop {

@@ -2,7 +2,7 @@
 //!
 //! Wanted: what the document states, where it says it, and nothing else: a field that no heading,
 //! label or plain sentence states stays empty. Many templates are read by what their headings
-//! announce ([`headings`]), with times in many spellings ([`dates`]).
+//! announce (`headings`), with times in many spellings (`dates`).
 //!
 //! A fix that the document names as what ended the incident counts as held (R28). A plan is no fix,
 //! a workaround only mitigated, and a document that says that the trouble is still open or came back

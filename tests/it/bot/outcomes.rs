@@ -565,6 +565,7 @@ async fn duplicates_are_marked_by_who_may_never_in_a_circle_and_count_once() {
 async fn a_flapping_day_is_one_episode_and_a_return_after_it_refutes() {
     let mut at = Incident::begins(Given::default()).await;
     let report = json!({"report": REFUND_REPORT, "service": "payments-api"});
+    let mut last = None;
     for turn in 0..6 {
         let opened = Opened::reported(at, report.clone()).await;
         if turn > 0 {
@@ -583,11 +584,21 @@ async fn a_flapping_day_is_one_episode_and_a_return_after_it_refutes() {
                 ],
             )
             .await;
+        last = Some(opened.thread);
         at = opened.at;
         hours_pass(&at, 3).await;
     }
     // The last was over 3 hours ago; another 25 make it a return.
     hours_pass(&at, 25).await;
+    // Of the day only the last is asked about (the others have their answer): a second question
+    // would stand unread at the end.
+    let last = last.expect("six incidents");
+    let asks = async |at: &Incident, thread| {
+        at.discord
+            .await_message(thread, |post| post.shows("Still fixed?"))
+            .await
+    };
+    let _asked = asks(&at, last).await;
     let scope = Scope::new(at.guild.to_string(), at.channel.to_string());
     let back = Opened::reported(at, report.clone()).await;
     let headline = back.at.headline(&back.report).await;
@@ -608,8 +619,9 @@ async fn a_flapping_day_is_one_episode_and_a_return_after_it_refutes() {
         ],
     )
     .await;
-    let at = back.at;
+    let (at, thread) = (back.at, back.thread);
     hours_pass(&at, 60 * 24).await;
+    let _asked = asks(&at, thread).await;
     let later = Opened::reported(at, report).await;
     let cards = later.cards(1).await;
     assert!(
