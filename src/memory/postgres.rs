@@ -6,21 +6,21 @@
 //! come the newest of the same service, as on SQLite.
 
 use super::sqlite::{
-    DEFAULT_LIMIT, Found, MemoryError, Query, SAME_SERVICE, choose, on_service, recallable,
-    worth_reading,
+    DEFAULT_LIMIT, Found, MemoryError, Query, SAME_SERVICE, add_newest, choose, on_service,
+    recallable, worth_reading,
 };
-use crate::database::past::{self, past_columns};
 use crate::database::terms::{guild_mark, term};
-use crate::database::{Connection, Pool, query, query_as, query_scalar};
-use crate::incident::PastIncident;
-use std::collections::{HashMap, HashSet};
+use crate::database::{Connection, query_as, query_scalar};
+use std::collections::HashMap;
 
 /// Places that one search looks at, all its tokens together.
 const PLACES: i64 = 3_000;
 
-/// As [`super::Sqlite::recall`].
-pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, MemoryError> {
-    let mut connection = pool.acquire().await?;
+/// What was searched, and the rows that may matter, in the order of [`Found::candidates`].
+pub(super) async fn search(
+    connection: &mut Connection,
+    asked: &Query<'_>,
+) -> Result<(Found, Vec<i64>), MemoryError> {
     let own = asked.own.map_or(0, |id| i64::from(id.number()));
     // What everybody may see is counted already; what only this channel sees is added, and the one
     // at hand left out.
@@ -38,24 +38,24 @@ pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, Memo
     .bind(asked.guild)
     .bind(asked.channel)
     .bind(own)
-    .fetch_all(&mut connection)
+    .fetch_all(&mut *connection)
     .await?;
     let searched: i64 = counts.iter().map(|(_, count)| count).sum();
     let same = on_service(asked, &counts);
-    let mut found = Found {
+    let found = Found {
         searched: u64::try_from(searched).unwrap_or(0),
         on_service: u64::try_from(same.iter().map(|(_, count)| count).sum::<i64>()).unwrap_or(0),
         candidates: Vec::new(),
     };
     if searched == 0 {
-        return Ok(found);
+        return Ok((found, Vec::new()));
     }
     let limit = if asked.limit == 0 {
         DEFAULT_LIMIT
     } else {
         asked.limit
     };
-    let mut rows = by_words(&mut connection, asked, own, searched, i64::from(limit)).await?;
+    let mut rows = by_words(connection, asked, own, searched, i64::from(limit)).await?;
     let names: Vec<String> = same
         .iter()
         .filter_map(|(service, _)| service.clone())
@@ -75,18 +75,11 @@ pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, Memo
         .bind(own)
         .bind(names)
         .bind(SAME_SERVICE + i64::try_from(rows.len()).unwrap_or(0))
-        .fetch_all(&mut connection)
+        .fetch_all(&mut *connection)
         .await?;
-        let by_words: HashSet<i64> = rows.iter().copied().collect();
-        rows.extend(
-            newest
-                .into_iter()
-                .filter(|row| !by_words.contains(row))
-                .take(usize::try_from(SAME_SERVICE).unwrap_or(0)),
-        );
+        add_newest(&mut rows, newest);
     }
-    found.candidates = records(&mut connection, asked.guild, rows).await?;
-    Ok(found)
+    Ok((found, rows))
 }
 
 /// Rows by their words, best first.
@@ -177,27 +170,6 @@ fn affordable<'a>(words: Vec<&'a str>, frequencies: &HashMap<String, i64>) -> Ve
         std::mem::take(&mut first) || places <= PLACES
     });
     known
-}
-
-/// The records of these rows, in their order.
-async fn records(
-    connection: &mut Connection,
-    guild: &str,
-    rows: Vec<i64>,
-) -> Result<Vec<PastIncident>, MemoryError> {
-    let found = query(concat!(
-        "SELECT ",
-        past_columns!(),
-        ", id FROM incident WHERE id = ANY($1)"
-    ))
-    .bind(rows.clone())
-    .fetch_all(&mut *connection)
-    .await?;
-    let mut by_row: HashMap<i64, PastIncident> = HashMap::new();
-    for (past, row) in past::read(connection, guild, found).await? {
-        by_row.insert(row.try_get("id")?, past);
-    }
-    Ok(rows.iter().filter_map(|row| by_row.remove(row)).collect())
 }
 
 #[cfg(test)]

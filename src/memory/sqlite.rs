@@ -7,7 +7,7 @@
 //! among them: a prior, never a hard cut.
 
 use super::postgres;
-use crate::database::Pool;
+use crate::database::{Body, Pool, past};
 use crate::incident::service::same_service;
 use crate::incident::{IncidentId, PastIncident, Registry};
 use sqlx::SqliteConnection;
@@ -98,113 +98,126 @@ impl Sqlite {
     /// [`MemoryError::Unavailable`] where the database does not answer: the memory status is then
     /// `unavailable`.
     pub async fn recall(&self, query: &Query<'_>) -> Result<Found, MemoryError> {
-        let Some(pool) = self.reader.sqlite() else {
-            return postgres::recall(&self.reader, query).await;
+        let mut connection = self.reader.acquire().await?;
+        let (mut found, rows) = match connection.body() {
+            Body::Sqlite(connection) => search(connection, query).await?,
+            Body::Postgres(_) => postgres::search(&mut connection, query).await?,
         };
-        let mut connection = pool.acquire().await?;
-        let own = query.own.map_or(0, |id| i64::from(id.number()));
+        found.candidates = past::of_rows(&mut connection, query.guild, &rows).await?;
+        Ok(found)
+    }
+}
 
-        let counts: Vec<(Option<String>, i64)> = sqlx::query_as(concat!(
-            "SELECT service, count(*) FROM incident WHERE ",
+/// What was searched, and the rows that may matter, in the order of [`Found::candidates`].
+async fn search(
+    connection: &mut SqliteConnection,
+    query: &Query<'_>,
+) -> Result<(Found, Vec<i64>), MemoryError> {
+    let own = query.own.map_or(0, |id| i64::from(id.number()));
+
+    let counts: Vec<(Option<String>, i64)> = sqlx::query_as(concat!(
+        "SELECT service, count(*) FROM incident WHERE ",
+        recallable!(),
+        " GROUP BY service"
+    ))
+    .bind(query.guild)
+    .bind(query.channel)
+    .bind(own)
+    .fetch_all(&mut *connection)
+    .await?;
+    let searched: i64 = counts.iter().map(|(_, count)| count).sum();
+    let same = on_service(query, &counts);
+    let on_service: i64 = same.iter().map(|(_, count)| count).sum();
+    let found = Found {
+        searched: u64::try_from(searched).unwrap_or(0),
+        on_service: u64::try_from(on_service).unwrap_or(0),
+        candidates: Vec::new(),
+    };
+    if searched == 0 {
+        return Ok((found, Vec::new()));
+    }
+
+    let mut rows: Vec<i64> = Vec::new();
+    if let Some(expression) = expression(connection, query).await? {
+        let limit = if query.limit == 0 {
+            DEFAULT_LIMIT
+        } else {
+            query.limit
+        };
+        rows = by_words(connection, query, own, &expression, i64::from(limit)).await?;
+    }
+    if !same.is_empty() {
+        let names: Vec<&str> = same
+            .iter()
+            .filter_map(|(service, _)| service.as_deref())
+            .collect();
+        let newest: Vec<i64> = sqlx::query_scalar(concat!(
+            "SELECT id FROM incident WHERE ",
             recallable!(),
-            " GROUP BY service"
+            " AND service IN (SELECT value FROM json_each($4)) ",
+            "ORDER BY coalesce(resolved_at, started_at, reported_at, 0) DESC, number DESC LIMIT $5"
         ))
         .bind(query.guild)
         .bind(query.channel)
         .bind(own)
+        .bind(serde_json::to_string(&names)?)
+        .bind(SAME_SERVICE + i64::try_from(rows.len()).unwrap_or(0))
         .fetch_all(&mut *connection)
         .await?;
-        let searched: i64 = counts.iter().map(|(_, count)| count).sum();
-        let same = on_service(query, &counts);
-        let on_service: i64 = same.iter().map(|(_, count)| count).sum();
-        let mut found = Found {
-            searched: u64::try_from(searched).unwrap_or(0),
-            on_service: u64::try_from(on_service).unwrap_or(0),
-            candidates: Vec::new(),
-        };
-        if searched == 0 {
-            return Ok(found);
-        }
-
-        let mut rows: Vec<i64> = Vec::new();
-        if let Some(expression) = self.expression(&mut connection, query).await? {
-            let limit = if query.limit == 0 {
-                DEFAULT_LIMIT
-            } else {
-                query.limit
-            };
-            rows = by_words(&mut connection, query, own, &expression, i64::from(limit)).await?;
-        }
-        if !same.is_empty() {
-            let names: Vec<&str> = same
-                .iter()
-                .filter_map(|(service, _)| service.as_deref())
-                .collect();
-            let newest: Vec<i64> = sqlx::query_scalar(concat!(
-                "SELECT id FROM incident WHERE ",
-                recallable!(),
-                " AND service IN (SELECT value FROM json_each($4)) ",
-                "ORDER BY coalesce(resolved_at, started_at, reported_at, 0) DESC, number DESC LIMIT $5"
-            ))
-            .bind(query.guild)
-            .bind(query.channel)
-            .bind(own)
-            .bind(serde_json::to_string(&names)?)
-            .bind(SAME_SERVICE + i64::try_from(rows.len()).unwrap_or(0))
-            .fetch_all(&mut *connection)
-            .await?;
-            let by_words: HashSet<i64> = rows.iter().copied().collect();
-            rows.extend(
-                newest
-                    .into_iter()
-                    .filter(|row| !by_words.contains(row))
-                    .take(usize::try_from(SAME_SERVICE).unwrap_or(0)),
-            );
-        }
-        found.candidates = records(&mut connection, &rows).await?;
-        Ok(found)
+        add_newest(&mut rows, newest);
     }
+    Ok((found, rows))
+}
 
-    /// The words as the index's query language; `None` where no word can be found.
-    async fn expression(
-        &self,
-        connection: &mut SqliteConnection,
-        query: &Query<'_>,
-    ) -> Result<Option<String>, MemoryError> {
-        let words = worth_reading(query);
-        if words.is_empty() {
-            return Ok(None);
-        }
-        let frequencies: HashMap<String, i64> = sqlx::query_as(
-            "SELECT term, doc FROM incident_terms WHERE term IN (SELECT value FROM json_each($1))",
-        )
-        .bind(serde_json::to_string(&words)?)
-        .fetch_all(&mut *connection)
-        .await?
-        .into_iter()
+/// The newest of the same service come after those found by their words.
+pub(super) fn add_newest(rows: &mut Vec<i64>, newest: Vec<i64>) {
+    let by_words: HashSet<i64> = rows.iter().copied().collect();
+    rows.extend(
+        newest
+            .into_iter()
+            .filter(|row| !by_words.contains(row))
+            .take(usize::try_from(SAME_SERVICE).unwrap_or(0)),
+    );
+}
+
+/// The words as the index's query language; `None` where no word can be found.
+async fn expression(
+    connection: &mut SqliteConnection,
+    query: &Query<'_>,
+) -> Result<Option<String>, MemoryError> {
+    let words = worth_reading(query);
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let frequencies: HashMap<String, i64> = sqlx::query_as(
+        "SELECT term, doc FROM incident_terms WHERE term IN (SELECT value FROM json_each($1))",
+    )
+    .bind(serde_json::to_string(&words)?)
+    .fetch_all(&mut *connection)
+    .await?
+    .into_iter()
+    .collect();
+    // Near enough to how many there are, and found without counting.
+    let all: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM incident")
+        .fetch_one(connection)
+        .await?;
+    let chosen = choose(&words, &frequencies, all as f64);
+    if chosen.is_empty() {
+        return Ok(None);
+    }
+    let quoted: Vec<String> = chosen
+        .iter()
+        .map(|word| format!("\"{}\"", word.replace('"', "\"\"")))
         .collect();
-        // Near enough to how many there are, and found without counting.
-        let all: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM incident")
-            .fetch_one(connection)
-            .await?;
-        let chosen = choose(&words, &frequencies, all as f64);
-        if chosen.is_empty() {
-            return Ok(None);
-        }
-        let quoted: Vec<String> = chosen
-            .iter()
-            .map(|word| format!("\"{}\"", word.replace('"', "\"\"")))
-            .collect();
-        let guild: String = query
-            .guild
-            .bytes()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        Ok(Some(format!(
-            "guild : \"g{guild}\" AND {{title symptoms signatures cause rest}} : ({})",
-            quoted.join(" OR ")
-        )))
-    }
+    let guild: String = query
+        .guild
+        .bytes()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    Ok(Some(format!(
+        "guild : \"g{guild}\" AND {{title symptoms signatures cause rest}} : ({})",
+        quoted.join(" OR ")
+    )))
 }
 
 /// Of the services with their counts, those that are the one at hand.
@@ -323,25 +336,6 @@ pub(super) fn choose<'a>(
         .copied()
         .chain(rest)
         .take(TOKENS_SEARCHED)
-        .collect()
-}
-
-/// The records of these rows, in their order.
-async fn records(
-    connection: &mut SqliteConnection,
-    rows: &[i64],
-) -> Result<Vec<PastIncident>, MemoryError> {
-    let mut by_row: HashMap<i64, String> = sqlx::query_as(
-        "SELECT id, record FROM past_incident WHERE id IN (SELECT value FROM json_each($1))",
-    )
-    .bind(serde_json::to_string(rows)?)
-    .fetch_all(connection)
-    .await?
-    .into_iter()
-    .collect();
-    rows.iter()
-        .filter_map(|row| by_row.remove(row))
-        .map(|record| Ok(serde_json::from_str(&record)?))
         .collect()
 }
 
