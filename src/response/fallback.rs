@@ -292,7 +292,7 @@ fn verify_past(
     }
     with_first_check(
         match input.locale {
-            Locale::En => format!("Check whether it applies this time: {cause}"),
+            Locale::En => format!("whether it is this again: {cause}"),
             Locale::Zh => format!("确认这次是否同样是：{cause}"),
         },
         input.locale,
@@ -300,12 +300,15 @@ fn verify_past(
     )
 }
 
-fn with_first_check(sentence: String, locale: Locale, class_checks: &[Check]) -> String {
-    let sentence = sentence.trim_end_matches(['.', '。', ' ']);
+/// Where to look and what for: the first check of the class with the question that it is to answer
+/// (in English without its verb). A headline shows the beginning, so where to look comes first.
+fn with_first_check(question: String, locale: Locale, class_checks: &[Check]) -> String {
+    let question = question.trim_end_matches(['.', '。', ' ']);
     match (class_checks.first(), locale) {
-        (Some(check), Locale::En) => format!("{sentence}. Start here: {}", check.step),
-        (Some(check), Locale::Zh) => format!("{sentence}。可先{}", check.step),
-        (None, _) => sentence.to_owned(),
+        (Some(check), Locale::En) => format!("{}, and see {question}", check.step),
+        (None, Locale::En) => format!("Check {question}"),
+        (Some(check), Locale::Zh) => format!("{question}。可先{}", check.step),
+        (None, Locale::Zh) => question.to_owned(),
     }
 }
 
@@ -435,7 +438,7 @@ fn from_analogy(
     };
     let verify = with_first_check(
         match input.locale {
-            Locale::En => format!("Check whether this pattern is found here at all: {title}"),
+            Locale::En => format!("whether this pattern is found here at all: {title}"),
             Locale::Zh => format!("先确认本服务是否存在这种模式：{title}"),
         },
         input.locale,
@@ -1836,7 +1839,7 @@ mod tests {
             (
                 &seen,
                 Locale::En,
-                "Check whether it applies this time: Pool too small. Start here: Compare CPU and memory use of the pods with their limits",
+                "Compare CPU and memory use of the pods with their limits, and see whether it is this again: Pool too small",
             ),
             (
                 &unseen,
