@@ -192,7 +192,7 @@ fn r15_a_check_that_orders_a_change_is_none_and_what_no_table_knows_is_no_order(
         assert!(changes_something(changes), "{changes}");
     }
     for checks in [
-        "Compare CPU and memory use of the pods with their limits, and see whether it is this again: Nightly refund job holds JDBC connections open",
+        "Check whether it is this again: Nightly refund job holds JDBC connections open",
         "Check whether it applies this time: Too many pods share the pool",
         "Look in today's logs for the error seen with it before: deadlock detected",
         "Eyeball the consumer lag of group billing",

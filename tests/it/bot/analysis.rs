@@ -45,7 +45,7 @@ async fn a_report_with_a_proven_precedent_becomes_cards_and_a_checklist() {
     );
     insta::assert_snapshot!(headline.to_text(), @r#"
     │ # SEV3 · payments-api · answers intermittent 503s
-    │ Seen 2x here, last <t:R> · fixed in 41 min by stop the refund job and restart payments-api (INC-0041) · check first: read the latest errors in the logs, and see whether it is this again: The refund job keeps connections open
+    │ Seen 2x here, last <t:R> · fixed in 41 min by stop the refund job and restart payments-api (INC-0041) · check first: read the latest errors in the logs
     │ -- INC-0042 · 🔎 investigating
     thread: #payments-api · answers intermittent 503s
     "#);
@@ -60,7 +60,7 @@ async fn a_report_with_a_proven_precedent_becomes_cards_and_a_checklist() {
     │ **WORKED TWICE HERE** · last <t:D> · rule score 75 · high
     │ **Fix** Stop the refund job and restart payments-api (from INC-0041 · prod · <t:R>)
     │ Tried 2 times on payments-api: held 2, failed 0 · last <t:D> in prod
-    │ **Check** Read the latest errors in the logs, and see whether it is this again: The refund job keeps connections open
+    │ **Check** Read the latest errors in the logs
     │ **Evidence**
     │ - **INC-0041** · direct match · held · <t:D> · resolved in 41 min
     │ - **INC-0012** · direct match · held · <t:D> · resolved in 41 min
