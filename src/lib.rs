@@ -11,6 +11,7 @@ pub mod jobs;
 pub mod llm;
 pub mod memory;
 pub mod present;
+pub mod remote;
 pub mod response;
 pub mod store;
 pub mod telemetry;

@@ -82,6 +82,41 @@ pub async fn read(
     Ok(records)
 }
 
+const BY_ROW: Sql = Sql {
+    sqlite: concat!(
+        "SELECT ",
+        past_columns!(),
+        ", id FROM incident WHERE id IN (SELECT value FROM json_each($1))"
+    ),
+    postgres: concat!(
+        "SELECT ",
+        past_columns!(),
+        ", id FROM incident WHERE id = ANY($1)"
+    ),
+};
+
+/// The records in these rows of the table `incident`, which are of one guild, in the order given; a
+/// row that is gone is left out.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub async fn of_rows(
+    connection: &mut Connection,
+    guild: &str,
+    rows: &[i64],
+) -> Result<Vec<PastIncident>, sqlx::Error> {
+    let found = query(BY_ROW)
+        .bind(rows.to_vec())
+        .fetch_all(&mut *connection)
+        .await?;
+    let mut by_row: HashMap<i64, PastIncident> = HashMap::new();
+    for (past, row) in read(connection, guild, found).await? {
+        by_row.insert(row.try_get("id")?, past);
+    }
+    Ok(rows.iter().filter_map(|row| by_row.remove(row)).collect())
+}
+
 fn record(row: &Row) -> Result<PastIncident, sqlx::Error> {
     let list = |column: &str| -> Result<Vec<String>, sqlx::Error> {
         let json: String = row.try_get(column)?;

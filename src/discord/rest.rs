@@ -408,24 +408,8 @@ impl Rest {
         after: u64,
         limit: usize,
     ) -> Result<Vec<SeenMessage>, DiscordError> {
-        let mut found: Vec<SeenMessage> = Vec::new();
-        let mut newest = after;
-        while found.len() < limit {
-            let wanted = PAGE.min(limit - found.len());
-            let page = self
-                .page(channel, &format!("after={newest}&limit={wanted}"))
-                .await?;
-            let whole_page = page.len() >= wanted;
-            let last = page.iter().filter_map(message_id).max();
-            let mut seen: Vec<_> = page.into_iter().filter_map(readable).collect();
-            seen.sort_by_key(|message| message.id);
-            found.extend(seen);
-            match last {
-                Some(last) if whole_page && last > newest => newest = last,
-                _ => break,
-            }
-        }
-        Ok(found)
+        let history = self.history(channel, after, limit).await?;
+        Ok(history.into_iter().map(|past| past.seen).collect())
     }
 
     /// As [`Rest::messages_after`], each with the thread that hangs from it.

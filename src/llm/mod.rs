@@ -22,9 +22,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::remote::{Remote, RemoteError};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder, Url};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -191,42 +192,22 @@ impl Endpoint {
         api_key: Option<SecretString>,
         timeout: Duration,
     ) -> Result<Self, LlmError> {
-        let mut base_url = Url::parse(base_url.trim()).map_err(|_| LlmError::BadAddress)?;
-        if !matches!(base_url.scheme(), "http" | "https") || base_url.cannot_be_a_base() {
-            return Err(LlmError::BadAddress);
-        }
-        base_url
-            .path_segments_mut()
-            .map_err(|()| LlmError::BadAddress)?
-            .pop_if_empty();
-        let authorization = match api_key {
-            // A key from a file often ends in a line break.
-            Some(key) if !key.expose_secret().trim().is_empty() => {
-                let bearer = format!("Bearer {}", key.expose_secret().trim());
-                let mut value = HeaderValue::from_str(&bearer).map_err(|_| LlmError::BadKey)?;
-                value.set_sensitive(true);
-                Some(value)
-            }
-            _ => None,
-        };
-        let mut client = Client::builder()
-            .user_agent(concat!("precedent/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT_TIMEOUT)
-            // A redirect would carry the report to a place that nobody configured.
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never());
-        let here = base_url
-            .host_str()
-            .is_some_and(|host| host == "localhost" || host.starts_with("127.") || host == "[::1]");
-        if here {
-            client = client.no_proxy();
-        }
+        let Remote {
+            base_url,
+            authorization,
+            client,
+        } = Remote::open(base_url, api_key.as_ref(), CONNECT_TIMEOUT).map_err(
+            |error| match error {
+                RemoteError::BadAddress => LlmError::BadAddress,
+                RemoteError::BadKey => LlmError::BadKey,
+                RemoteError::NoTls => LlmError::Unreachable,
+            },
+        )?;
         Ok(Self {
             base_url,
             authorization,
             timeout,
-            // Fails only where the system's TLS library does not start.
-            client: client.build().map_err(|_| LlmError::Unreachable)?,
+            client,
             clock: Clock::real(),
             learnt: Arc::default(),
         })

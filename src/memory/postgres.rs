@@ -7,21 +7,20 @@
 
 use super::sqlite::{
     DEFAULT_LIMIT, Found, MemoryError, Query, SAME_NAMES, SAME_SERVICE, choose, on_service,
-    recallable, statistics, worth_reading,
+    recallable, statistics, with_newest, worth_reading,
 };
-use crate::database::past::{self, past_columns};
 use crate::database::terms::{guild_mark, term};
-use crate::database::{Connection, Pool, query, query_as, query_scalar};
-use crate::incident::PastIncident;
-use crate::response::recall::Statistics;
-use std::collections::{HashMap, HashSet};
+use crate::database::{Connection, query_as, query_scalar};
+use std::collections::HashMap;
 
 /// Places that one search looks at, all its tokens together.
 const PLACES: i64 = 3_000;
 
-/// As [`super::Sqlite::recall`].
-pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, MemoryError> {
-    let mut connection = pool.acquire().await?;
+/// What was searched, and the rows that may matter, in the order of [`Found::candidates`].
+pub(super) async fn search(
+    connection: &mut Connection,
+    asked: &Query<'_>,
+) -> Result<(Found, Vec<i64>), MemoryError> {
     let own = asked.own.map_or(0, |id| i64::from(id.number()));
     // What everybody may see is counted already; what only this channel sees is added, and the one
     // at hand left out.
@@ -39,18 +38,17 @@ pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, Memo
     .bind(asked.guild)
     .bind(asked.channel)
     .bind(own)
-    .fetch_all(&mut connection)
+    .fetch_all(&mut *connection)
     .await?;
     let searched: i64 = counts.iter().map(|(_, count)| count).sum();
     let same = on_service(asked, &counts);
     let mut found = Found {
         searched: u64::try_from(searched).unwrap_or(0),
         on_service: u64::try_from(same.iter().map(|(_, count)| count).sum::<i64>()).unwrap_or(0),
-        candidates: Vec::new(),
-        statistics: Statistics::default(),
+        ..Found::default()
     };
     if searched == 0 {
-        return Ok(found);
+        return Ok((found, Vec::new()));
     }
     let limit = if asked.limit == 0 {
         DEFAULT_LIMIT
@@ -58,29 +56,22 @@ pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, Memo
         asked.limit
     };
     let words = worth_reading(asked);
-    let frequencies = frequencies(&mut connection, asked, &words).await?;
+    let frequencies = frequencies(connection, asked, &words).await?;
     found.statistics = statistics(&words, &frequencies, searched, found.searched);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let chosen = affordable(
-        choose(&words, &frequencies, searched as f64),
-        &frequencies,
-    );
-    let mut rows = by_words(
-        &mut connection,
-        asked,
-        own,
-        &chosen,
-        searched,
-        i64::from(limit),
-    )
-    .await?;
+    let chosen: Vec<(&str, i64)> = choose(&words, &frequencies, searched as f64)
+        .into_iter()
+        .filter_map(|word| Some((word, *frequencies.get(word)?)))
+        .collect();
+    let by_words = by_words(connection, asked, own, &chosen, searched, i64::from(limit)).await?;
+    let mut newest = Vec::new();
     let names: Vec<String> = same
         .iter()
         .filter_map(|(service, _)| service.clone())
         .take(SAME_NAMES)
         .collect();
     if !names.is_empty() {
-        let newest: Vec<i64> = query_scalar(concat!(
+        newest = query_scalar(concat!(
             "SELECT newest.id FROM unnest($4::text[]) AS wanted (name) CROSS JOIN LATERAL (\
                 SELECT id, number, coalesce(resolved_at, started_at, reported_at, 0) AS ended \
                 FROM incident WHERE ",
@@ -93,19 +84,11 @@ pub(super) async fn recall(pool: &Pool, asked: &Query<'_>) -> Result<Found, Memo
         .bind(asked.channel)
         .bind(own)
         .bind(names)
-        .bind(i64::try_from(SAME_SERVICE + rows.len()).unwrap_or(i64::MAX))
-        .fetch_all(&mut connection)
+        .bind(i64::try_from(SAME_SERVICE + by_words.len()).unwrap_or(i64::MAX))
+        .fetch_all(&mut *connection)
         .await?;
-        let by_words: HashSet<i64> = rows.iter().copied().collect();
-        rows.extend(
-            newest
-                .into_iter()
-                .filter(|row| !by_words.contains(row))
-                .take(SAME_SERVICE),
-        );
     }
-    found.candidates = records(&mut connection, asked.guild, rows).await?;
-    Ok(found)
+    Ok((found, with_newest(by_words, newest)))
 }
 
 /// How many incidents of the guild have each word; those that none has are absent.
@@ -185,70 +168,5 @@ async fn by_words(
             return Ok(rows.into_iter().map(|(id, _)| id).collect());
         }
         ranked = i64::MAX;
-    }
-}
-
-/// The rarest words that stand in few enough places together, the rarest one in any case.
-fn affordable<'a>(words: Vec<&'a str>, frequencies: &HashMap<String, i64>) -> Vec<(&'a str, i64)> {
-    let mut known: Vec<(&str, i64)> = words
-        .into_iter()
-        .filter_map(|word| Some((word, frequencies.get(word).copied()?)))
-        .collect();
-    known.sort_by_key(|(_, docs)| *docs);
-    let mut places = 0;
-    let mut first = true;
-    known.retain(|(_, docs)| {
-        places += docs;
-        std::mem::take(&mut first) || places <= PLACES
-    });
-    known
-}
-
-/// The records of these rows, in their order.
-async fn records(
-    connection: &mut Connection,
-    guild: &str,
-    rows: Vec<i64>,
-) -> Result<Vec<PastIncident>, MemoryError> {
-    let found = query(concat!(
-        "SELECT ",
-        past_columns!(),
-        ", id FROM incident WHERE id = ANY($1)"
-    ))
-    .bind(rows.clone())
-    .fetch_all(&mut *connection)
-    .await?;
-    let mut by_row: HashMap<i64, PastIncident> = HashMap::new();
-    for (past, row) in past::read(connection, guild, found).await? {
-        by_row.insert(row.try_get("id")?, past);
-    }
-    Ok(rows.iter().filter_map(|row| by_row.remove(row)).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rarest_words_that_can_be_afforded() {
-        let frequencies: HashMap<String, i64> = [
-            ("pool", 2_000),
-            ("hikari", 3),
-            ("timeout", 1_500),
-            ("error", 90_000),
-        ]
-        .map(|(word, count)| (word.to_owned(), count))
-        .into();
-        for (words, expected) in [
-            (vec!["pool", "hikari", "timeout"], vec!["hikari", "timeout"]),
-            (vec!["hikari", "pool"], vec!["hikari", "pool"]),
-            (vec!["error"], vec!["error"]),
-            (vec!["error", "nowhere"], vec!["error"]),
-            (vec!["nowhere"], vec![]),
-        ] {
-            let taken = affordable(words.clone(), &frequencies);
-            let taken: Vec<&str> = taken.into_iter().map(|(word, _)| word).collect();
-            assert_eq!(taken, expected, "{words:?}");
-        }
     }
 }

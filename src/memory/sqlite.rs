@@ -10,7 +10,7 @@
 //! [`crate::response::recall`]'s.
 
 use super::postgres;
-use crate::database::Pool;
+use crate::database::{Body, Pool, past};
 use crate::incident::service::same_service;
 use crate::incident::words::stem;
 use crate::incident::{IncidentId, PastIncident, Registry};
@@ -38,7 +38,7 @@ pub(super) const SAME_SERVICE: usize = 8;
 /// Spellings of the service at hand of which the newest are looked for.
 pub(super) const SAME_NAMES: usize = 4;
 /// What a place among the newest of the service counts beside one by words: never before them.
-pub(super) const NEWEST_COUNT: f64 = 0.25;
+const NEWEST_COUNT: f64 = 0.25;
 /// How many are recalled, unless the query says so.
 pub const DEFAULT_LIMIT: u32 = 32;
 /// From so many rows on, how many a token has is remembered: counting them takes long.
@@ -130,125 +130,115 @@ impl Sqlite {
     /// [`MemoryError::Unavailable`] where the database does not answer: the memory status is then
     /// `unavailable`.
     pub async fn recall(&self, query: &Query<'_>) -> Result<Found, MemoryError> {
-        let Some(pool) = self.reader.sqlite() else {
-            return postgres::recall(&self.reader, query).await;
+        let mut connection = self.reader.acquire().await?;
+        let (mut found, rows) = match connection.body() {
+            Body::Sqlite(connection) => search(connection, &self.counted, query).await?,
+            Body::Postgres(_) => postgres::search(&mut connection, query).await?,
         };
-        let mut connection = pool.acquire().await?;
-        let own = query.own.map_or(0, |id| i64::from(id.number()));
-
-        let counts = counts(&mut connection, query, own).await?;
-        let searched: i64 = counts.iter().map(|(_, count)| count).sum();
-        let same = on_service(query, &counts);
-        let on_service: i64 = same.iter().map(|(_, count)| count).sum();
-        let mut found = Found {
-            searched: u64::try_from(searched).unwrap_or(0),
-            on_service: u64::try_from(on_service).unwrap_or(0),
-            candidates: Vec::new(),
-            statistics: Statistics::default(),
-        };
-        if searched == 0 {
-            return Ok(found);
-        }
-
-        let words = worth_reading(query);
-        let (all, frequencies) = self.frequencies(&mut connection, &words).await?;
-        found.statistics = statistics(&words, &frequencies, all, found.searched);
-        let limit = if query.limit == 0 {
-            DEFAULT_LIMIT
-        } else {
-            query.limit
-        };
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let by_words = match expression(query.guild, &choose(&words, &frequencies, all as f64)) {
-            Some(expression) => {
-                by_words(&mut connection, query, own, &expression, i64::from(limit)).await?
-            }
-            None => Vec::new(),
-        };
-        let mut newest = Vec::new();
-        for name in same
-            .iter()
-            .filter_map(|(service, _)| service.as_deref())
-            .take(SAME_NAMES)
-        {
-            newest.extend(
-                newest_of(
-                    &mut connection,
-                    query,
-                    own,
-                    name,
-                    SAME_SERVICE + by_words.len(),
-                )
-                .await?,
-            );
-        }
-        let known: HashSet<i64> = by_words.iter().map(|(row, _)| *row).collect();
-        newest.retain(|(row, _)| !known.contains(row));
-        newest.truncate(SAME_SERVICE);
-
-        let rows: HashMap<IncidentId, i64> = by_words
-            .iter()
-            .chain(&newest)
-            .map(|(row, id)| (*id, *row))
-            .collect();
-        let ids = |rows: &[(i64, IncidentId)]| -> Vec<IncidentId> {
-            rows.iter().map(|(_, id)| *id).collect()
-        };
-        let (by_words, newest) = (ids(&by_words), ids(&newest));
-        let rows: Vec<i64> = fuse(&[(&by_words, 1.0), (&newest, NEWEST_COUNT)])
-            .iter()
-            .filter_map(|id| rows.get(id).copied())
-            .collect();
-        found.candidates = records(&mut connection, &rows).await?;
+        found.candidates = past::of_rows(&mut connection, query.guild, &rows).await?;
         Ok(found)
     }
+}
 
-    /// About how many incidents there are, and how many of them have each word.
-    async fn frequencies(
-        &self,
-        connection: &mut SqliteConnection,
-        words: &[String],
-    ) -> Result<(i64, HashMap<String, i64>), MemoryError> {
-        // Near enough to how many there are, and found without counting.
-        let all: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM incident")
-            .fetch_one(&mut *connection)
-            .await?;
-        let mut frequencies = HashMap::new();
-        {
-            let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-            let moved = (all - counted.incidents).abs();
-            if moved > 16 + counted.incidents / 50 || counted.rows.len() > MOST_REMEMBERED {
-                counted.rows.clear();
-                counted.incidents = all;
-            }
-            for word in words {
-                if let Some(rows) = counted.rows.get(word) {
-                    frequencies.insert(word.clone(), *rows);
-                }
-            }
-        }
-        let unknown: Vec<&String> = words
-            .iter()
-            .filter(|word| !frequencies.contains_key(*word))
-            .collect();
-        if unknown.is_empty() {
-            return Ok((all, frequencies));
-        }
-        let counted: Vec<(String, i64)> = sqlx::query_as(
-            "SELECT term, doc FROM incident_terms WHERE term IN (SELECT value FROM json_each($1))",
-        )
-        .bind(serde_json::to_string(&unknown)?)
-        .fetch_all(&mut *connection)
-        .await?;
-        let mut remembered = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        for (word, rows) in counted {
-            if rows >= REMEMBERED_FROM {
-                remembered.rows.insert(word.clone(), rows);
-            }
-            frequencies.insert(word, rows);
-        }
-        Ok((all, frequencies))
+/// What was searched, and the rows that may matter, in the order of [`Found::candidates`].
+async fn search(
+    connection: &mut SqliteConnection,
+    counted: &Mutex<Counted>,
+    query: &Query<'_>,
+) -> Result<(Found, Vec<i64>), MemoryError> {
+    let own = query.own.map_or(0, |id| i64::from(id.number()));
+
+    let counts = counts(connection, query, own).await?;
+    let searched: i64 = counts.iter().map(|(_, count)| count).sum();
+    let same = on_service(query, &counts);
+    let on_service: i64 = same.iter().map(|(_, count)| count).sum();
+    let mut found = Found {
+        searched: u64::try_from(searched).unwrap_or(0),
+        on_service: u64::try_from(on_service).unwrap_or(0),
+        ..Found::default()
+    };
+    if searched == 0 {
+        return Ok((found, Vec::new()));
     }
+
+    let words = worth_reading(query);
+    let (all, frequencies) = frequencies(connection, counted, &words).await?;
+    found.statistics = statistics(&words, &frequencies, all, found.searched);
+    let limit = if query.limit == 0 {
+        DEFAULT_LIMIT
+    } else {
+        query.limit
+    };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let by_words = match expression(query.guild, &choose(&words, &frequencies, all as f64)) {
+        Some(expression) => by_words(connection, query, own, &expression, i64::from(limit)).await?,
+        None => Vec::new(),
+    };
+    let mut newest = Vec::new();
+    for name in same
+        .iter()
+        .filter_map(|(service, _)| service.as_deref())
+        .take(SAME_NAMES)
+    {
+        let most = SAME_SERVICE + by_words.len();
+        newest.extend(newest_of(connection, query, own, name, most).await?);
+    }
+    Ok((found, with_newest(by_words, newest)))
+}
+
+/// About how many incidents there are, and how many of them have each word.
+async fn frequencies(
+    connection: &mut SqliteConnection,
+    counted: &Mutex<Counted>,
+    words: &[String],
+) -> Result<(i64, HashMap<String, i64>), MemoryError> {
+    // Near enough to how many there are, and found without counting.
+    let all: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM incident")
+        .fetch_one(&mut *connection)
+        .await?;
+    let mut frequencies = HashMap::new();
+    {
+        let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let moved = (all - counted.incidents).abs();
+        if moved > 16 + counted.incidents / 50 || counted.rows.len() > MOST_REMEMBERED {
+            counted.rows.clear();
+            counted.incidents = all;
+        }
+        for word in words {
+            if let Some(rows) = counted.rows.get(word) {
+                frequencies.insert(word.clone(), *rows);
+            }
+        }
+    }
+    let unknown: Vec<&String> = words
+        .iter()
+        .filter(|word| !frequencies.contains_key(*word))
+        .collect();
+    if unknown.is_empty() {
+        return Ok((all, frequencies));
+    }
+    let rows_of: Vec<(String, i64)> = sqlx::query_as(
+        "SELECT term, doc FROM incident_terms WHERE term IN (SELECT value FROM json_each($1))",
+    )
+    .bind(serde_json::to_string(&unknown)?)
+    .fetch_all(connection)
+    .await?;
+    let mut remembered = counted.lock().unwrap_or_else(PoisonError::into_inner);
+    for (word, rows) in rows_of {
+        if rows >= REMEMBERED_FROM {
+            remembered.rows.insert(word.clone(), rows);
+        }
+        frequencies.insert(word, rows);
+    }
+    Ok((all, frequencies))
+}
+
+/// Those found by their words, and the newest of the same service that are not among them.
+pub(super) fn with_newest(by_words: Vec<i64>, mut newest: Vec<i64>) -> Vec<i64> {
+    let known: HashSet<i64> = by_words.iter().copied().collect();
+    newest.retain(|row| !known.contains(row));
+    newest.truncate(SAME_SERVICE);
+    fuse(&[(&by_words, 1.0), (&newest, NEWEST_COUNT)])
 }
 
 /// How many past incidents may be seen, by service.
@@ -300,9 +290,9 @@ async fn newest_of(
     own: i64,
     service: &str,
     limit: usize,
-) -> Result<Vec<(i64, IncidentId)>, MemoryError> {
-    let rows: Vec<(i64, i64)> = sqlx::query_as(concat!(
-        "SELECT id, number FROM incident WHERE ",
+) -> Result<Vec<i64>, MemoryError> {
+    Ok(sqlx::query_scalar(concat!(
+        "SELECT id FROM incident WHERE ",
         recallable!(),
         " AND service = $4 \
          ORDER BY coalesce(resolved_at, started_at, reported_at, 0) DESC, number DESC LIMIT $5"
@@ -313,14 +303,7 @@ async fn newest_of(
     .bind(service)
     .bind(i64::try_from(limit).unwrap_or(i64::MAX))
     .fetch_all(connection)
-    .await?;
-    Ok(with_ids(rows))
-}
-
-fn with_ids(rows: Vec<(i64, i64)>) -> Vec<(i64, IncidentId)> {
-    rows.into_iter()
-        .filter_map(|(row, number)| Some((row, IncidentId::new(u32::try_from(number).ok()?)?)))
-        .collect()
+    .await?)
 }
 
 /// Of the services with their counts, those that are the one at hand.
@@ -385,7 +368,7 @@ async fn by_words(
     own: i64,
     expression: &str,
     limit: i64,
-) -> Result<Vec<(i64, IncidentId)>, MemoryError> {
+) -> Result<Vec<i64>, MemoryError> {
     // Ranking alone is cheap, looking at every match's incident is not: the best of a small surplus
     // are looked at, and all of them only where too few of these may be seen.
     let mut ranked = limit.saturating_mul(2);
@@ -393,11 +376,12 @@ async fn by_words(
         // CROSS keeps the words the outer loop: the planner would else look each incident of the
         // guild up in the index, one search a row. Weights of guild, title, symptoms, signatures,
         // cause, rest.
-        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(concat!(
+        let rows: Vec<(i64, i64)> = sqlx::query_as(concat!(
             "WITH best AS MATERIALIZED (\
                 SELECT rowid AS id, bm25(incident_words, 0.0, 6.0, 1.0, 1.5, 1.0, 0.5) AS score \
                 FROM incident_words WHERE incident_words MATCH $4 ORDER BY score LIMIT $6\
-             ) SELECT incident.id, incident.number, (SELECT count(*) FROM best) FROM best CROSS JOIN incident ON incident.id = best.id WHERE ",
+             ) SELECT incident.id, (SELECT count(*) FROM best) \
+             FROM best CROSS JOIN incident ON incident.id = best.id WHERE ",
             recallable!(),
             " ORDER BY best.score, incident.number DESC LIMIT $5"
         ))
@@ -410,10 +394,9 @@ async fn by_words(
         .fetch_all(&mut *connection)
         .await?;
         let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        let looked_at = rows.first().map_or(ranked, |(_, _, count)| *count);
+        let looked_at = rows.first().map_or(ranked, |(_, count)| *count);
         if found >= limit || looked_at < ranked || ranked == i64::MAX {
-            let rows = rows.into_iter().map(|(id, number, _)| (id, number));
-            return Ok(with_ids(rows.collect()));
+            return Ok(rows.into_iter().map(|(id, _)| id).collect());
         }
         ranked = i64::MAX;
     }
@@ -494,25 +477,6 @@ pub(super) fn choose<'a>(
         );
     }
     chosen
-}
-
-/// The records of these rows, in their order.
-async fn records(
-    connection: &mut SqliteConnection,
-    rows: &[i64],
-) -> Result<Vec<PastIncident>, MemoryError> {
-    let mut by_row: HashMap<i64, String> = sqlx::query_as(
-        "SELECT id, record FROM past_incident WHERE id IN (SELECT value FROM json_each($1))",
-    )
-    .bind(serde_json::to_string(rows)?)
-    .fetch_all(connection)
-    .await?
-    .into_iter()
-    .collect();
-    rows.iter()
-        .filter_map(|row| by_row.remove(row))
-        .map(|record| Ok(serde_json::from_str(&record)?))
-        .collect()
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub const FULL: Room = Room {
 };
 
 /// From calm to cramped.
-const ROOMS: [Room; 5] = [
+const ROOMS: [Room; 6] = [
     Room {
         title: 200,
         fix: 360,
@@ -138,6 +138,20 @@ const ROOMS: [Room; 5] = [
         idea: 40,
         notes: 1,
         step: 50,
+    },
+    Room {
+        title: 40,
+        fix: 40,
+        verify: 40,
+        quote: 40,
+        quotes: 1,
+        full_refs: 0,
+        short_refs: 6,
+        summary: 40,
+        ideas: 1,
+        idea: 40,
+        notes: 1,
+        step: 40,
     },
 ];
 

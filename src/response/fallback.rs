@@ -290,23 +290,31 @@ fn verify_past(
             Locale::Zh => format!("在当前日志中查找当时出现过的错误：{line}"),
         };
     }
-    with_first_check(
-        match input.locale {
-            Locale::En => format!("Check whether it applies this time: {cause}"),
-            Locale::Zh => format!("确认这次是否同样是：{cause}"),
-        },
-        input.locale,
-        class_checks,
-    )
+    let errors = incidents
+        .iter()
+        .flat_map(|incident| &incident.error_signatures);
+    let about: Vec<&str> = std::iter::once(cause)
+        .chain(errors.map(String::as_str))
+        .collect();
+    fitting_check(&about.join("\n"), class_checks).unwrap_or_else(|| match input.locale {
+        Locale::En => format!("Check whether it is this again: {cause}"),
+        Locale::Zh => format!("确认这次是否同样是：{cause}"),
+    })
 }
 
-fn with_first_check(sentence: String, locale: Locale, class_checks: &[Check]) -> String {
-    let sentence = sentence.trim_end_matches(['.', '。', ' ']);
-    match (class_checks.first(), locale) {
-        (Some(check), Locale::En) => format!("{sentence}. Start here: {}", check.step),
-        (Some(check), Locale::Zh) => format!("{sentence}。可先{}", check.step),
-        (None, _) => sentence.to_owned(),
-    }
+/// Where to look: the check of the class that speaks most of what is to be confirmed, the first of
+/// equals. The card's title says what for.
+fn fitting_check(about: &str, class_checks: &[Check]) -> Option<String> {
+    let wanted = telling_words(about)
+        .into_iter()
+        // Short words (not, out) join everything with everything.
+        .filter(|word| !word.is_ascii() || word.len() >= 4)
+        .collect();
+    class_checks
+        .iter()
+        .enumerate()
+        .max_by_key(|(at, check)| (shared_words(&wanted, &check.step), std::cmp::Reverse(*at)))
+        .map(|(_, check)| check.step.clone())
 }
 
 /// Lines of the report in which an error or a symptom of these incidents stands, word for word.
@@ -433,14 +441,10 @@ fn from_analogy(
         ),
         None => return None,
     };
-    let verify = with_first_check(
-        match input.locale {
-            Locale::En => format!("Check whether this pattern is found here at all: {title}"),
-            Locale::Zh => format!("先确认本服务是否存在这种模式：{title}"),
-        },
-        input.locale,
-        class_checks,
-    );
+    let verify = fitting_check(&title, class_checks).unwrap_or_else(|| match input.locale {
+        Locale::En => format!("Check whether this pattern is found here at all: {title}"),
+        Locale::Zh => format!("先确认本服务是否存在这种模式：{title}"),
+    });
     Some(ProposedHypothesis {
         title,
         source: "memory".to_owned(),
@@ -1836,7 +1840,7 @@ mod tests {
             (
                 &seen,
                 Locale::En,
-                "Check whether it applies this time: Pool too small. Start here: Compare CPU and memory use of the pods with their limits",
+                "Compare active and maximum threads or connections of the pools",
             ),
             (
                 &unseen,

@@ -28,10 +28,11 @@ use super::triage::{self, Read, Triage};
 use super::trouble;
 use crate::incident::sameness::{self, signature};
 use crate::incident::words::{is_cjk, is_stop_word, stem, tokens};
-use crate::incident::{IncidentId, PastIncident, Report, volatile};
+use crate::incident::{PastIncident, Report, volatile};
 use regex::Regex;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::LazyLock;
 
 /// Most tokens of a query: an index answers that many in a few milliseconds.
@@ -370,15 +371,15 @@ pub fn similarities<'a>(
 
 /// One order out of several, best first: by reciprocal rank, each order with its weight. What more
 /// orders place high comes first; equal places keep the order of the first list that has them.
-pub fn fuse(orders: &[(&[IncidentId], f64)]) -> Vec<IncidentId> {
-    let mut places: HashMap<IncidentId, (f64, usize)> = HashMap::new();
+pub fn fuse<T: Copy + Eq + Hash>(orders: &[(&[T], f64)]) -> Vec<T> {
+    let mut places: HashMap<T, (f64, usize)> = HashMap::new();
     for (order, weight) in orders {
         for (place, id) in order.iter().enumerate() {
             let came = places.len();
             places.entry(*id).or_insert((0.0, came)).0 += weight / (RANKS_FLATTEN + place as f64);
         }
     }
-    let mut fused: Vec<(IncidentId, (f64, usize))> = places.into_iter().collect();
+    let mut fused: Vec<(T, (f64, usize))> = places.into_iter().collect();
     fused.sort_by(|(_, one), (_, other)| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
     fused.into_iter().map(|(id, _)| id).collect()
 }

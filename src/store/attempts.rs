@@ -123,33 +123,14 @@ impl Store {
     ) -> Result<Attempt, StoreError> {
         let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
-        let changed = query(
-            "UPDATE attempt SET outcome = $4, by_whom = $5, at = $6, note = coalesce($7, note), withdrawn = 0 \
-             WHERE guild = $1 AND number = $2 AND seq = $3",
-        )
-        .bind(&scope.guild)
-        .bind(i64::from(id.number()))
-        .bind(i64::from(seq))
-        .bind(outcome.word())
-        .bind(storable(by))
-        .bind(millis(at))
-        .bind(optional_storable(note_text))
-        .execute(&mut *tx)
-        .await?;
-        if changed.rows_affected() == 0 {
-            return Err(StoreError::NotFound);
-        }
-        note(
-            &mut tx,
-            &scope.guild,
-            id,
-            at,
+        let judged = Judged {
+            seq,
+            outcome,
             by,
-            "outcome",
-            &json!({ "attempt": seq, "outcome": outcome, "note": note_text }),
-        )
-        .await?;
-        settle(&mut tx, &scope.guild, id, at).await?;
+            at: Some(at),
+            note: note_text,
+        };
+        judge(&mut tx, &scope.guild, id, &judged, note_text, at).await?;
         let attempt = one_attempt(&mut tx, &scope.guild, id, seq).await?;
         tx.commit().await?;
         Ok(attempt)
@@ -416,7 +397,61 @@ impl Store {
     }
 }
 
-pub(super) async fn settle(
+/// What became of an attempt.
+pub(super) struct Judged<'a> {
+    /// Its number in the incident.
+    pub seq: u32,
+    /// How it went.
+    pub outcome: Outcome,
+    /// Who says so.
+    pub by: &'a str,
+    /// When that was; `None` leaves what is stored.
+    pub at: Option<Timestamp>,
+    /// What is noted with it; `None` leaves what is stored.
+    pub note: Option<&'a str>,
+}
+
+/// Writes what became of an attempt, which counts again if it was withdrawn, and keeps in the
+/// incident's history that it was said `now`, with `remark`.
+pub(super) async fn judge(
+    connection: &mut Connection,
+    guild: &str,
+    id: IncidentId,
+    judged: &Judged<'_>,
+    remark: Option<&str>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let changed = query(
+        "UPDATE attempt SET outcome = $4, by_whom = $5, at = coalesce($6, at), \
+         note = coalesce($7, note), withdrawn = 0 \
+         WHERE guild = $1 AND number = $2 AND seq = $3",
+    )
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .bind(i64::from(judged.seq))
+    .bind(judged.outcome.word())
+    .bind(storable(judged.by))
+    .bind(optional_millis(judged.at))
+    .bind(optional_storable(judged.note))
+    .execute(&mut *connection)
+    .await?;
+    if changed.rows_affected() == 0 {
+        return Err(StoreError::NotFound);
+    }
+    note(
+        connection,
+        guild,
+        id,
+        now,
+        judged.by,
+        "outcome",
+        &json!({ "attempt": judged.seq, "outcome": judged.outcome, "note": remark }),
+    )
+    .await?;
+    settle(connection, guild, id, now).await
+}
+
+async fn settle(
     connection: &mut Connection,
     guild: &str,
     id: IncidentId,

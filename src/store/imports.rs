@@ -1,6 +1,7 @@
 //! What a team brings along: which document became which record, imports that wait for a yes, and
 //! the fixes of which nobody has said yet what became of them.
 
+use super::attempts::{Judged, judge};
 use super::incidents::{load, note};
 use super::{
     Scope, Store, StoreError, incident_id, millis, must_see, optional_timestamp, storable,
@@ -231,31 +232,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
-        let changed = query(
-            "UPDATE attempt SET outcome = $4, by_whom = $5, withdrawn = 0 \
-             WHERE guild = $1 AND number = $2 AND seq = $3",
-        )
-        .bind(&scope.guild)
-        .bind(i64::from(id.number()))
-        .bind(i64::from(attempt))
-        .bind(outcome.word())
-        .bind(storable(by))
-        .execute(&mut *tx)
-        .await?;
-        if changed.rows_affected() == 0 {
-            return Err(StoreError::NotFound);
-        }
-        note(
-            &mut tx,
-            &scope.guild,
-            id,
-            now,
+        let judged = Judged {
+            seq: attempt,
+            outcome,
             by,
-            "outcome",
-            &serde_json::json!({ "attempt": attempt, "outcome": outcome, "note": "review" }),
-        )
-        .await?;
-        super::attempts::settle(&mut tx, &scope.guild, id, now).await?;
+            at: None,
+            note: None,
+        };
+        judge(&mut tx, &scope.guild, id, &judged, Some("review"), now).await?;
         Ok(tx.commit().await?)
     }
 

@@ -143,10 +143,6 @@ pub enum Change {
     MitigatedAt(Option<Timestamp>),
     /// When it was over.
     ResolvedAt(Option<Timestamp>),
-    /// The same occurrence as that one (R11).
-    DuplicateOf(Option<IncidentId>),
-    /// Belongs under that one (R11).
-    Parent(Option<IncidentId>),
     /// Seen from its own channel only, or shared with the guild.
     Private(bool),
 }
@@ -603,14 +599,6 @@ async fn apply(
             $(.bind($value))*
         };
     }
-    let other = |id: &Option<IncidentId>| id.map(|id| i64::from(id.number()));
-    if let Change::DuplicateOf(Some(other)) | Change::Parent(Some(other)) = change
-        && *other == id
-    {
-        return Err(StoreError::Conflict(format!(
-            "{id} cannot stand under itself"
-        )));
-    }
     let query = match change {
         Change::Title(title) => set!("title = $3", storable(title)),
         Change::Service(service) => {
@@ -658,8 +646,6 @@ async fn apply(
         Change::AcknowledgedAt(at) => set!("acknowledged_at = $3", optional_millis(*at)),
         Change::MitigatedAt(at) => set!("mitigated_at = $3", optional_millis(*at)),
         Change::ResolvedAt(at) => set!("resolved_at = $3", optional_millis(*at)),
-        Change::DuplicateOf(id) => set!("duplicate_of = $3", other(id)),
-        Change::Parent(id) => set!("parent = $3", other(id)),
         Change::Private(private) => set!("private = $3", i64::from(*private)),
     };
     query.execute(connection).await?;

@@ -110,17 +110,18 @@ pub(super) async fn open_to_read(url: &str) -> Result<Store, StoreError> {
         .acquire_timeout(BUSY_TIMEOUT)
         .connect_with(options)
         .await?;
-    let current: i64 = sqlx::query_scalar(
-        "SELECT count(*) FROM sqlite_master WHERE name IN ('incident', 'imported_document')",
+    let tables: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM sqlite_master WHERE name IN ('incident', 'words_version')",
     )
     .fetch_one(&reader)
     .await?;
-    if current < 2 {
+    let reader = Pool::Sqlite(reader);
+    if tables < 2 || !words::current(&mut reader.acquire().await?).await? {
         return Err(StoreError::Invalid(super::OLDER.to_owned()));
     }
     Ok(Store {
-        writer: Pool::Sqlite(reader.clone()),
-        reader: Pool::Sqlite(reader),
+        writer: reader.clone(),
+        reader,
         file: Some(file),
     })
 }

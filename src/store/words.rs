@@ -77,17 +77,27 @@ pub(super) async fn index_record(
 /// The making of tokens: raised whenever [`terms`] or the columns give others than before.
 const VERSION: i64 = 2;
 
-/// Indexes every incident again where SQLite's index holds tokens of an older making.
-pub(super) async fn renew(connection: &mut Connection) -> Result<(), StoreError> {
+/// Whether the index holds tokens of this making.
+pub(super) async fn current(connection: &mut Connection) -> Result<bool, StoreError> {
     let version: i64 = query_scalar("SELECT coalesce(max(version), 0) FROM words_version")
-        .fetch_one(&mut *connection)
+        .fetch_one(connection)
         .await?;
-    if version == VERSION {
+    Ok(version == VERSION)
+}
+
+/// Indexes every incident again where the index holds tokens of an older making.
+pub(super) async fn renew(connection: &mut Connection) -> Result<(), StoreError> {
+    if current(connection).await? {
         return Ok(());
     }
-    query("INSERT INTO incident_words (incident_words) VALUES ('delete-all')")
-        .execute(&mut *connection)
-        .await?;
+    let empty: &[&str] = if connection.is_postgres() {
+        &["DELETE FROM incident_words", "DELETE FROM incident_terms"]
+    } else {
+        &["INSERT INTO incident_words (incident_words) VALUES ('delete-all')"]
+    };
+    for statement in empty {
+        query(*statement).execute(&mut *connection).await?;
+    }
     let guilds: Vec<String> = query_scalar("SELECT DISTINCT guild FROM incident")
         .fetch_all(&mut *connection)
         .await?;
@@ -106,10 +116,16 @@ pub(super) async fn renew(connection: &mut Connection) -> Result<(), StoreError>
             if rows.is_empty() {
                 break;
             }
+            let mut batch = Batch::default();
             for (past, row) in past::read(connection, &guild, rows).await? {
                 last = row.try_get("id")?;
-                index_record(connection, &guild, last, &past).await?;
+                if connection.is_postgres() {
+                    batch.add(&guild, last, &past);
+                } else {
+                    index_record(connection, &guild, last, &past).await?;
+                }
             }
+            batch.write(connection).await?;
         }
     }
     query("UPDATE words_version SET version = $1")

@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["config"],
     &["telemetry"],
     &["database"],
+    &["remote"],
     &["memory", "llm", "discord", "store"],
     &["jobs"],
     &["app"],

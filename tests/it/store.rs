@@ -15,8 +15,8 @@ use precedent::incident::{
 use precedent::jobs::remember::{ImportOptions, ImportReport, Whose, export, import};
 use precedent::memory::{Found, Query, Sqlite};
 use precedent::store::{
-    Change, Entry, Filter, Incident, Measures, NewIncident, PostKey, PutOutcome, Resolution, Scope,
-    Store, StoreError,
+    Change, Entry, Filter, Incident, Link, LinkError, Measures, NewIncident, PostKey, PutOutcome,
+    Resolution, Scope, Store, StoreError,
 };
 use precedent::validation::Correction;
 use precedent::validation::case::Case;
@@ -555,9 +555,9 @@ async fn what_people_say_wins_and_times_are_set_once(home: &Home) {
     assert_eq!(store.by_thread("other", "t1").await.unwrap(), None);
     assert!(matches!(
         store
-            .update(&scope, id(1), "u", at(12), &[Change::Parent(Some(id(1)))])
+            .link(&scope, id(1), Link::Parent, Some(id(1)), "u", at(12))
             .await,
-        Err(StoreError::Conflict(_))
+        Err(LinkError::Cycle)
     ));
     let history = store.history(&scope, id(1)).await.unwrap();
     let what: Vec<&str> = history.iter().map(|event| event.what.as_str()).collect();

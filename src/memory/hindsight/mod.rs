@@ -33,10 +33,11 @@ pub use fragment::Fragment;
 pub use line::Line;
 
 use crate::incident::{IncidentId, PastIncident};
+use crate::remote::{Remote, RemoteError};
 use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Client, Method, Url};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -245,39 +246,19 @@ impl Hindsight {
         api_key: Option<&SecretString>,
         times: Times,
     ) -> Result<Self, HindsightError> {
-        let mut base_url = Url::parse(base_url.trim()).map_err(|_| HindsightError::BadAddress)?;
-        if !matches!(base_url.scheme(), "http" | "https") || base_url.cannot_be_a_base() {
-            return Err(HindsightError::BadAddress);
-        }
-        base_url
-            .path_segments_mut()
-            .map_err(|()| HindsightError::BadAddress)?
-            .pop_if_empty();
-        let authorization = match api_key.map(|key| key.expose_secret().trim()) {
-            Some(key) if !key.is_empty() => {
-                let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-                    .map_err(|_| HindsightError::BadKey)?;
-                value.set_sensitive(true);
-                Some(value)
-            }
-            _ => None,
-        };
-        let mut client = Client::builder()
-            .user_agent(concat!("precedent/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT_TIMEOUT)
-            // A redirect would carry incidents to a place that nobody configured.
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never());
-        let here = base_url
-            .host_str()
-            .is_some_and(|host| host == "localhost" || host.starts_with("127.") || host == "[::1]");
-        if here {
-            client = client.no_proxy();
-        }
+        let Remote {
+            base_url,
+            authorization,
+            client,
+        } = Remote::open(base_url, api_key, CONNECT_TIMEOUT).map_err(|error| match error {
+            RemoteError::BadAddress => HindsightError::BadAddress,
+            RemoteError::BadKey => HindsightError::BadKey,
+            RemoteError::NoTls => HindsightError::Unreachable,
+        })?;
         Ok(Self {
             base_url,
             authorization,
-            client: client.build().map_err(|_| HindsightError::Unreachable)?,
+            client,
             times,
             learnt: Arc::default(),
         })

@@ -57,7 +57,7 @@ pub fn changes_something(text: &str) -> bool {
     commands
         .iter()
         .any(|command| of_command(command) > Risk::ReadOnly)
-        || words::orders(&around).is_some_and(|order| order > Risk::ReadOnly)
+        || words::known_orders(&around).is_some_and(|order| order > Risk::ReadOnly)
 }
 
 /// The risk of a command or script.

@@ -179,3 +179,25 @@ fn r16_steps_of_the_shared_cases() {
     }
     assert!(seen > 10, "{seen} read-only steps");
 }
+
+#[test]
+fn r15_a_check_that_orders_a_change_is_none_and_what_no_table_knows_is_no_order() {
+    for changes in [
+        "Restart the pods and see whether it helps",
+        "Check the pool, then scale it down to zero",
+        "Look at the lag: purge the queue if it grows",
+        "Run `kubectl delete pod a` and watch",
+        "先查看日志，再重启服务",
+    ] {
+        assert!(changes_something(changes), "{changes}");
+    }
+    for checks in [
+        "Check whether it is this again: Nightly refund job holds JDBC connections open",
+        "Check whether it applies this time: Too many pods share the pool",
+        "Look in today's logs for the error seen with it before: deadlock detected",
+        "Eyeball the consumer lag of group billing",
+        "确认这次是否同样是：连接泄漏。可先对比各 Pod 的 CPU 和内存用量与上限",
+    ] {
+        assert!(!changes_something(checks), "{checks}");
+    }
+}

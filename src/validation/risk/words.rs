@@ -88,6 +88,11 @@ pub(super) fn orders(text: &str) -> Option<Risk> {
     }
 }
 
+/// As [`orders`], of verbs that the tables know; what none knows is no order.
+pub(super) fn known_orders(text: &str) -> Option<Risk> {
+    english_orders(text, false).max(chinese_orders(text))
+}
+
 /// A word of the text, or a mark that ends a clause.
 #[derive(Debug, PartialEq)]
 enum Token {
