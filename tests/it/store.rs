@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use crate::homes::{Home, in_every_home};
+use crate::homes::{Home, beside, in_every_home};
 use jiff::Timestamp;
-use precedent::database::query_scalar;
+use precedent::database::{query, query_scalar};
 use precedent::incident::proposal::Proposal;
 use precedent::incident::words::tokens;
 use precedent::incident::{
@@ -125,6 +125,7 @@ in_every_home!(
     a_name_means_one_service,
     a_name_of_a_service_has_an_end,
     what_was_searched_is_counted_as_it_changes,
+    words_of_an_older_making_are_made_anew,
     recall_finds_english_code_and_chinese,
     the_same_service_is_a_prior_and_never_a_cut,
     what_may_not_be_seen_never_crowds_out_what_may,
@@ -973,6 +974,37 @@ async fn what_was_searched_is_counted_as_it_changes(home: &Home) {
     store.forget(&scope, id(5), signed()).await.unwrap();
     change(Change::Status(Status::Investigating)).await;
     assert_eq!(counts(&elsewhere).await, (0, 0));
+}
+
+async fn words_of_an_older_making_are_made_anew(home: &Home) {
+    let store = home.store().await;
+    let scope = Scope::public("g");
+    for number in 1..=3 {
+        let record = past(&format!("connections pooled {number}"), None);
+        put(&store, "g", entry(Some(number), record)).await;
+    }
+    store.close().await;
+    let pool = beside(home.url()).await;
+    let mut statements = vec!["UPDATE words_version SET version = 1"];
+    statements.extend(if home.is_postgres() {
+        ["DELETE FROM incident_words", "DELETE FROM incident_terms"].as_slice()
+    } else {
+        ["INSERT INTO incident_words (incident_words) VALUES ('delete-all')"].as_slice()
+    });
+    for statement in statements {
+        query(statement).execute(&pool).await.unwrap();
+    }
+    // Who only reads can't make them anew, and says so instead of finding nothing.
+    let refused = Store::open_to_read(home.url()).await.unwrap_err();
+    assert!(refused.to_string().contains("start the bot"), "{refused}");
+    let store = home.store().await;
+    let found = recall(&store, &scope, "connection pools", None).await;
+    assert_eq!(found.candidates.len(), 3);
+    for word in ["connection", "pool"] {
+        assert_eq!(found.statistics.frequencies.get(word), Some(&3), "{word}");
+    }
+    store.close().await;
+    Store::open_to_read(home.url()).await.unwrap();
 }
 
 async fn a_name_means_one_service(home: &Home) {
