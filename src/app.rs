@@ -10,6 +10,7 @@ use crate::discord::{
     Patience, Rest,
 };
 use crate::jobs::duty::{Acknowledgements, Duty, Turns};
+use crate::jobs::embed;
 use crate::jobs::limits::Limiter;
 use crate::jobs::mirror::{self, Pace};
 use crate::jobs::queue::{
@@ -21,6 +22,7 @@ use crate::jobs::work::{Retain, Work};
 use crate::jobs::{self, intake};
 use crate::llm::LlmError;
 use crate::memory;
+use crate::memory::embeddings::EmbeddingsError;
 use crate::memory::hindsight::{HindsightError, Times};
 use crate::present::{self, say::Trouble};
 use crate::store::{Store, StoreError};
@@ -49,6 +51,9 @@ pub enum StartError {
     /// The memory server's address or key.
     #[error(transparent)]
     Hindsight(#[from] HindsightError),
+    /// The address or key of the model of meanings.
+    #[error(transparent)]
+    Embeddings(#[from] EmbeddingsError),
 }
 
 /// Why a running bot stops by itself.
@@ -138,6 +143,7 @@ impl App {
     ) -> Result<Self, StartError> {
         let discord = config.discord.as_ref().ok_or(StartError::NoToken)?;
         let hindsight = mirror::configured(config.hindsight.as_ref(), tuning.hindsight)?;
+        let embedder = embed::configured(config.embeddings.as_ref())?;
         let store = Store::open(&config.database_url).await?;
         let reflects = config
             .hindsight
@@ -146,7 +152,9 @@ impl App {
         let second = hindsight.map(|hindsight| Second::new(store.clone(), hindsight, reflects));
         let duty = Duty {
             responder: Responder {
-                memory: Recollection::On(memory::Sqlite::new(store.read_pool().clone())),
+                memory: Recollection::On(
+                    memory::Sqlite::new(store.read_pool().clone()).with_embedder(embedder.clone()),
+                ),
                 second: second.clone(),
                 models: Models::configured(config).map_err(StartError::Model)?,
                 redaction: redaction_key(config),
@@ -175,6 +183,9 @@ impl App {
             let mirror = second.mirror().clone();
             tokio::spawn(mirror.run(tuning.mirror, stopped.clone()))
         });
+        if let Some(embedder) = embedder {
+            tokio::spawn(embed::run(store.clone(), embedder, stopped.clone()));
+        }
         let state = Arc::new(GatewayState::default());
         let gateway = tokio::spawn(run_gateway(
             gateway_config(config, discord, tuning, rest),
@@ -425,6 +436,7 @@ pub async fn check(config: &Config, line: &mut (impl FnMut(bool, String) + Send)
                 Err(error) => say(false, format!("database: {error}")),
             }
             check_hindsight(config, &store, &mut say).await;
+            check_embeddings(config, &store, &mut say).await;
             store.close().await;
         }
         Err(error) => say(false, format!("database: {error}")),
@@ -494,6 +506,33 @@ async fn check_hindsight(
             say(fine, format!("hindsight memory: {}", parts.join(", ")));
         }
         Err(error) => say(false, format!("hindsight memory: {error}")),
+    }
+}
+
+/// Whether the model of meanings answers, and how many incidents have their vectors.
+async fn check_embeddings(
+    config: &Config,
+    store: &Store,
+    say: &mut (impl FnMut(bool, String) + Send),
+) {
+    let embedder = match embed::configured(config.embeddings.as_ref()) {
+        Ok(None) => return,
+        Ok(Some(embedder)) => embedder,
+        Err(error) => {
+            say(false, format!("embeddings: {error}"));
+            return;
+        }
+    };
+    match embedder.probe().await {
+        Ok(dimensions) => say(true, format!("embeddings: {dimensions} dimensions")),
+        Err(error) => say(false, format!("embeddings: {error}")),
+    }
+    match store.embedded(embedder.model()).await {
+        Ok((all, embedded)) => say(
+            true,
+            format!("embeddings memory: {embedded} of {all} incidents have a vector"),
+        ),
+        Err(error) => say(false, format!("embeddings memory: {error}")),
     }
 }
 

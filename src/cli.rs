@@ -7,6 +7,7 @@
 use crate::config::Config;
 use crate::incident::{Engine, Locale, Registry, Report, Severity, Status};
 use crate::jobs::backtest;
+use crate::jobs::embed;
 use crate::jobs::history::{self, Fate, History};
 use crate::jobs::mirror;
 use crate::jobs::recollect::Second;
@@ -87,7 +88,10 @@ pub async fn analyze(
         memory: match (&store, ask.without_memory) {
             (_, true) => Recollection::Off,
             (Some(store), false) => {
-                Recollection::On(memory::Sqlite::new(store.read_pool().clone()))
+                let embedder = embed::configured(config.embeddings.as_ref())?;
+                Recollection::On(
+                    memory::Sqlite::new(store.read_pool().clone()).with_embedder(embedder),
+                )
             }
             (None, false) => Recollection::Down,
         },

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// The endpoint that is asked where only a key is configured.
 pub const DEFAULT_LLM_BASE_URL: &str = "https://api.groq.com/openai/v1";
+/// The model of meanings where an endpoint is configured and no model.
+pub const DEFAULT_EMBEDDINGS_MODEL: &str = "text-embedding-3-small";
 /// The model that is asked where none is configured.
 pub const DEFAULT_LLM_MODEL: &str = "openai/gpt-oss-120b";
 /// The database where none is configured.
@@ -27,6 +29,8 @@ pub struct Config {
     pub model: Option<ModelConfig>,
     /// A memory server beside the database; `None`: the database alone is searched.
     pub hindsight: Option<HindsightConfig>,
+    /// A model of meanings, by which memory is asked too; `None`: by words alone.
+    pub embeddings: Option<EmbeddingsConfig>,
     /// Limits and budgets.
     pub limits: Limits,
     /// Incidents that ended so many days ago are forgotten; `None`: never.
@@ -72,6 +76,17 @@ pub struct HindsightConfig {
     pub api_key: Option<SecretString>,
     /// Whether its own model is asked what it makes of the past.
     pub reflect: bool,
+}
+
+/// How to reach a model of meanings.
+#[derive(Clone, Debug)]
+pub struct EmbeddingsConfig {
+    /// Base URL with its `/v1`.
+    pub base_url: String,
+    /// The key, where the endpoint wants one.
+    pub api_key: Option<SecretString>,
+    /// The model.
+    pub model: String,
 }
 
 /// Limits a person and a guild have; over them recall and rules still answer.
@@ -182,6 +197,7 @@ impl Config {
         let token = secret("DISCORD_TOKEN");
         let api_key = secret("LLM_API_KEY").or_else(|| secret("GROQ_API_KEY"));
         let hindsight_key = secret("HINDSIGHT_API_KEY");
+        let embeddings_key = secret("EMBEDDINGS_API_KEY");
 
         let mut number = |name: &str, default: u64, least: u64, most: u64| -> u64 {
             match set(name).map(|value| value.parse::<u64>()) {
@@ -247,6 +263,7 @@ impl Config {
         let api_url = url("DISCORD_API_URL");
         let base_url = url("LLM_BASE_URL");
         let hindsight_url = url("HINDSIGHT_URL");
+        let embeddings_url = url("EMBEDDINGS_BASE_URL");
         let mut switch = |name: &str, default: bool| match set(name)
             .map(|value| value.to_ascii_lowercase())
             .as_deref()
@@ -318,6 +335,12 @@ impl Config {
                 url,
                 api_key: hindsight_key,
                 reflect,
+            }),
+            embeddings: embeddings_url.map(|base_url| EmbeddingsConfig {
+                base_url,
+                api_key: embeddings_key,
+                model: set("EMBEDDINGS_MODEL")
+                    .unwrap_or_else(|| DEFAULT_EMBEDDINGS_MODEL.to_owned()),
             }),
             limits,
             retention_days: u32::try_from(retention).ok().filter(|days| *days > 0),

@@ -14,6 +14,7 @@
 //! | `ack` | 200 `/analyze` at once: from when the bot was told to its acknowledgement |
 //! | `first` | `/analyze` with 10,000 incidents in memory, no model: to the headline, the cards, the end |
 //! | `pipeline` | the stages over 10,000 incidents, without model and REST |
+//! | `memory` | 1,000 to 100,000 incidents: import, recall (beside plain full-text search), memory taken |
 //! | `idle` | resident memory of the waiting process (`VmRSS`) |
 //! | `start` | from starting the process to READY |
 //! | `size` | the program's file |
@@ -28,6 +29,7 @@ mod bot;
 mod figures;
 mod first;
 mod least;
+mod memory;
 mod past;
 mod pipeline;
 mod process;
@@ -38,7 +40,9 @@ use std::process::ExitCode;
 
 /// Each figure by its name, in the order in which they are taken: what leaves much behind in the
 /// stand-in comes last.
-const NAMES: &[&str] = &["pipeline", "size", "start", "idle", "first", "kill", "ack"];
+const NAMES: &[&str] = &[
+    "pipeline", "memory", "size", "start", "idle", "first", "kill", "ack",
+];
 
 /// What went wrong, for the person who measures.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -107,6 +111,7 @@ async fn measure(names: &[&str]) -> Result<()> {
         eprintln!("measuring {name} (load {})", figures::load());
         let measured = match *name {
             "pipeline" => pipeline::measure(&server).await,
+            "memory" => memory::measure().await,
             "size" => process::size(),
             "start" => process::start(&server).await,
             "idle" => process::idle(&server).await,

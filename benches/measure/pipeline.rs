@@ -52,6 +52,7 @@ pub async fn measure(server: &Server) -> Result<Vec<Row>> {
                 registry: &registry,
                 own: None,
                 limit: 0,
+                meaning: "",
             })
             .await?;
         marks.push(Instant::now());

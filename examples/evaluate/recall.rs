@@ -7,9 +7,12 @@
 //!
 //! A document becomes a past incident as an import would make one: its prose its symptoms, its log
 //! lines its error signatures. A query becomes a report, with its service as the command's option.
-//! Nothing is learned from a query, and no label is seen before the answer is there.
+//! Nothing is learned from a query, and no label is seen before the answer is there. With
+//! `EMBEDDINGS_BASE_URL` set memory is asked by meaning too, as the bot would.
 
+use precedent::config::Config;
 use precedent::incident::{Grade, IncidentId, PastIncident, Registry, Report};
+use precedent::jobs::embed;
 use precedent::memory;
 use precedent::response::grade::{self, RECALL_FLOOR};
 use precedent::response::recall;
@@ -92,7 +95,13 @@ async fn measure_folder(folder: &Path) -> Result<Value, String> {
         .services(GUILD)
         .await
         .map_err(|error| format!("no services: {error}"))?;
-    let memory = memory::Sqlite::new(store.read_pool().clone());
+    let embedder = embedder()?;
+    if let Some(embedder) = &embedder {
+        embed::pass(&store, embedder)
+            .await
+            .map_err(|error| format!("no vectors: {error}"))?;
+    }
+    let memory = memory::Sqlite::new(store.read_pool().clone()).with_embedder(embedder.clone());
 
     let mut answers = Vec::new();
     for query in &queries {
@@ -218,6 +227,7 @@ async fn measure_folder(folder: &Path) -> Result<Value, String> {
         "success@5": rounded(Some(success(5))),
         "success@10": rounded(Some(success(10))),
         "mrr@10": rounded(Some(mrr)),
+        "by_meaning_too": embedder.is_some(),
         "floor": RECALL_FLOOR,
         "nomatch_pass_share": rounded(passed(RECALL_FLOOR)),
         "nomatch_offered_share": rounded(offered),
@@ -230,6 +240,12 @@ async fn measure_folder(folder: &Path) -> Result<Value, String> {
         "whole_p95_ms": round_millis(&all, 95.0),
         "import_seconds": (import.as_secs_f64() * 100.0).round() / 100.0,
     }))
+}
+
+/// The model of meanings that is configured, if one is.
+fn embedder() -> Result<Option<memory::Embedder>, String> {
+    let config = Config::from_env().map_err(|faults| faults.to_string())?;
+    embed::configured(config.embeddings.as_ref()).map_err(|error| error.to_string())
 }
 
 /// Stores the documents, and tells which incident is which.
@@ -306,6 +322,7 @@ async fn answer(
             registry,
             own: None,
             limit: 0,
+            meaning: &query.meaning(),
         })
         .await
         .map_err(|error| format!("memory: {error}"))?;

@@ -515,6 +515,8 @@ async fn memory_search(duty: &Duty, who: &Person, place: &Place, options: &Optio
         registry: &registry,
         own: None,
         limit: 0,
+        // Something is always nearest in meaning, and "nothing found" is an answer too.
+        meaning: "",
     };
     let super::respond::Recollection::On(memory) = &duty.responder.memory else {
         return Err(Trouble::MemoryDown.into());

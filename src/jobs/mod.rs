@@ -6,6 +6,7 @@ pub mod backtest;
 pub mod clicks;
 pub mod commands;
 pub mod duty;
+pub mod embed;
 pub mod history;
 pub mod imports;
 pub mod intake;

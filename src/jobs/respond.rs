@@ -232,6 +232,7 @@ impl Responder {
                 return;
             }
         };
+        let meaning = read.query.meaning();
         let query = memory::Query {
             guild: &read.guild,
             channel: &read.channel,
@@ -240,6 +241,7 @@ impl Responder {
             registry: &read.case.registry,
             own: read.case.incident,
             limit: 0,
+            meaning: &meaning,
         };
         let (found, named) = tokio::join!(memory.recall(&query), self.named(asked(read)));
         let graded = |candidates, statistics: &Statistics| -> Vec<Recalled> {

@@ -7,10 +7,12 @@
 //! Deliberately absent: judgement. Similarity, grades and what a recalled incident may say are
 //! decided in [`crate::incident`] and the pure stages; here candidates are found.
 
+pub mod embeddings;
 pub mod format;
 pub mod hindsight;
 mod postgres;
 mod sqlite;
 
+pub use embeddings::Embedder;
 pub use hindsight::Hindsight;
 pub use sqlite::{Found, MemoryError, Query, Sqlite};

@@ -9,8 +9,10 @@
 //! among them: a prior, never a hard cut. How they are ordered in the end is
 //! [`crate::response::recall`]'s.
 
+use super::embeddings::nearest::Nearest;
+use super::embeddings::{Embedder, Vector};
 use super::postgres;
-use crate::database::{Body, Pool, past};
+use crate::database::{Body, Connection, Pool, Sql, past, query as statement};
 use crate::incident::service::same_service;
 use crate::incident::words::stem;
 use crate::incident::{IncidentId, PastIncident, Registry};
@@ -41,6 +43,8 @@ pub(super) const SAME_NAMES: usize = 4;
 const NEWEST_COUNT: f64 = 0.25;
 /// How many are recalled, unless the query says so.
 pub const DEFAULT_LIMIT: u32 = 32;
+/// Incidents whose vectors are looked at, out of those near by their bits alone.
+const NEAR: usize = 256;
 /// From so many rows on, how many a token has is remembered: counting them takes long.
 const REMEMBERED_FROM: i64 = 64;
 /// Tokens remembered.
@@ -75,6 +79,8 @@ pub struct Query<'a> {
     pub own: Option<IncidentId>,
     /// At most so many by their words, a few more by their service; 0 means 32.
     pub limit: u32,
+    /// What it is about, in words: asked by meaning too, where that can be. Empty: by words alone.
+    pub meaning: &'a str,
 }
 
 /// What memory found.
@@ -95,6 +101,8 @@ pub struct Found {
 pub struct Sqlite {
     reader: Pool,
     counted: Arc<Mutex<Counted>>,
+    embedder: Option<Embedder>,
+    nearest: Nearest,
 }
 
 /// How many rows common tokens have, as of so many incidents: a share changes slowly, and counting
@@ -120,7 +128,16 @@ impl Sqlite {
         Self {
             reader,
             counted: Arc::default(),
+            embedder: None,
+            nearest: Nearest::default(),
         }
+    }
+
+    /// The same, asked by meaning too.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Option<Embedder>) -> Self {
+        self.embedder = embedder;
+        self
     }
 
     /// Finds past incidents that may matter. Open ones and the one at hand are never among them.
@@ -130,15 +147,109 @@ impl Sqlite {
     /// [`MemoryError::Unavailable`] where the database does not answer: the memory status is then
     /// `unavailable`.
     pub async fn recall(&self, query: &Query<'_>) -> Result<Found, MemoryError> {
-        let mut connection = self.reader.acquire().await?;
-        let (mut found, rows) = match connection.body() {
-            Body::Sqlite(connection) => search(connection, &self.counted, query).await?,
-            Body::Postgres(_) => postgres::search(&mut connection, query).await?,
-        };
+        let (searched, vector) = tokio::join!(self.search(query), self.meaning_of(query));
+        let (mut connection, mut found, mut rows) = searched?;
+        if let Some((model, vector)) = vector
+            && found.searched > 0
+        {
+            (rows, found.statistics.alike) = self
+                .by_meaning(&mut connection, query, model, &vector, rows)
+                .await?;
+        }
         found.candidates = past::of_rows(&mut connection, query.guild, &rows).await?;
         Ok(found)
     }
+
+    /// By words alone.
+    async fn search(
+        &self,
+        query: &Query<'_>,
+    ) -> Result<(Connection, Found, Vec<i64>), MemoryError> {
+        let mut connection = self.reader.acquire().await?;
+        let (found, rows) = match connection.body() {
+            Body::Sqlite(connection) => search(connection, &self.counted, query).await?,
+            Body::Postgres(_) => postgres::search(&mut connection, query).await?,
+        };
+        Ok((connection, found, rows))
+    }
+
+    /// What is asked, as a vector, and of which model it is. Whatever fails is asked by words alone.
+    async fn meaning_of(&self, query: &Query<'_>) -> Option<(&str, Vector)> {
+        let embedder = self.embedder.as_ref()?;
+        match embedder.report(query.meaning).await {
+            Ok(vector) => Some((embedder.model(), vector?)),
+            Err(error) => {
+                tracing::warn!(%error, "memory is asked by words alone");
+                None
+            }
+        }
+    }
+
+    /// The rows found by words and those that are near in meaning, in one order, and how near each
+    /// of them is.
+    async fn by_meaning(
+        &self,
+        connection: &mut Connection,
+        query: &Query<'_>,
+        model: &str,
+        vector: &Vector,
+        by_words: Vec<i64>,
+    ) -> Result<(Vec<i64>, HashMap<IncidentId, f64>), MemoryError> {
+        let near = self
+            .nearest
+            .rows(connection, query.guild, model, vector, NEAR)
+            .await?;
+        let asked: HashSet<i64> = near.iter().chain(&by_words).copied().collect();
+        let mut alike = HashMap::new();
+        let mut by_meaning: Vec<(f64, i64)> = Vec::new();
+        for row in statement(VECTORS)
+            .bind(query.guild)
+            .bind(query.channel)
+            .bind(query.own.map_or(0, |id| i64::from(id.number())))
+            .bind(asked.into_iter().collect::<Vec<i64>>())
+            .bind(model)
+            .fetch_all(connection)
+            .await?
+        {
+            let (id, number): (i64, i64) = (row.try_get("id")?, row.try_get("number")?);
+            let kept: Vec<u8> = row.try_get("vector")?;
+            let (Some(kept), Some(number)) = (
+                Vector::from_bytes(&kept),
+                u32::try_from(number).ok().and_then(IncidentId::new),
+            ) else {
+                continue;
+            };
+            let cosine = kept.cosine(vector);
+            by_meaning.push((cosine, id));
+            alike.insert(number, cosine);
+        }
+        by_meaning.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
+        let by_meaning: Vec<i64> = by_meaning.into_iter().map(|(_, row)| row).collect();
+        let limit = by_words
+            .len()
+            .max(usize::try_from(DEFAULT_LIMIT).unwrap_or(0));
+        let by_meaning = by_meaning.get(..limit).unwrap_or(&by_meaning);
+        Ok((fuse(&[(&by_words, 1.0), (by_meaning, 1.0)]), alike))
+    }
 }
+
+/// The records of `$4` that may be seen, with their vectors of the model `$5`.
+macro_rules! vectors {
+    ($among:literal) => {
+        concat!(
+            "SELECT seen.id, seen.number, v.vector FROM (SELECT id, number FROM incident WHERE ",
+            recallable!(),
+            " AND id ",
+            $among,
+            ") AS seen JOIN incident_vector v ON v.incident = seen.id WHERE v.model = $5"
+        )
+    };
+}
+
+const VECTORS: Sql = Sql {
+    sqlite: vectors!("IN (SELECT value FROM json_each($4))"),
+    postgres: vectors!("= ANY($4)"),
+};
 
 /// What was searched, and the rows that may matter, in the order of [`Found::candidates`].
 async fn search(
@@ -417,6 +528,7 @@ pub(super) fn statistics(
             .map(|word| (word.clone(), u64::try_from(rows(word)).unwrap_or(0)))
             .collect(),
         searched,
+        ..Statistics::default()
     }
 }
 

@@ -28,7 +28,7 @@ use super::triage::{self, Read, Triage};
 use super::trouble;
 use crate::incident::sameness::{self, signature};
 use crate::incident::words::{is_cjk, is_stop_word, stem, tokens};
-use crate::incident::{PastIncident, Report, volatile};
+use crate::incident::{IncidentId, PastIncident, Report, volatile};
 use regex::Regex;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -79,6 +79,8 @@ pub struct Statistics {
     pub frequencies: HashMap<String, u64>,
     /// Incidents that were searched: those that may be seen.
     pub searched: u64,
+    /// How alike in meaning the report and incidents are, -1 to 1, where an embeddings model says.
+    pub alike: HashMap<IncidentId, f64>,
 }
 
 /// How alike a report and a past incident are.
@@ -175,6 +177,42 @@ pub fn refine_query(
     }
     refined.tokens = query_tokens(&refined, recall_query);
     refined
+}
+
+impl RecallQuery {
+    /// What the report is about, for a model of meanings: how it begins, its symptoms and error
+    /// lines, then the rest.
+    pub fn meaning(&self) -> String {
+        let mut lines: Vec<&str> = Vec::new();
+        for line in std::iter::once(&self.opening)
+            .chain(&self.headline)
+            .chain(&self.signature_lines)
+            .chain([&self.body])
+        {
+            let line = line.trim();
+            if !line.is_empty() && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+/// What a past incident was about, for a model of meanings: what a report of it would say, and the
+/// cause.
+pub fn meaning_of(past: &PastIncident) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in std::iter::once(&past.title)
+        .chain(&past.symptoms)
+        .chain(&past.error_signatures)
+        .chain([&past.root_cause])
+    {
+        let line = line.trim();
+        if !line.is_empty() {
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
 }
 
 fn query_tokens(query: &RecallQuery, extra: &str) -> Vec<String> {
@@ -1387,7 +1425,7 @@ mod tests {
         let one = Statistics {
             incidents: 1,
             searched: 1,
-            frequencies: HashMap::new(),
+            ..Statistics::default()
         };
         let incident = DEADLOCK.incident();
         let alone = query.prepare().similarity(&incident).value;
@@ -1408,6 +1446,7 @@ mod tests {
             frequencies: ["flumox", "deadlock", "ledg", "ledger", "checkout", "hang"]
                 .map(|word| (word.to_owned(), common))
                 .into(),
+            ..Statistics::default()
         };
         let mut incident = DEADLOCK.incident();
         incident.title = "flumox deadlock, checkout hangs".to_owned();

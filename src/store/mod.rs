@@ -31,6 +31,7 @@ mod services;
 mod settings;
 mod sqlite;
 mod ticks;
+mod vectors;
 mod words;
 
 pub use analyses::{Measures, StoredAnalysis};
@@ -46,6 +47,7 @@ pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
 pub use settings::Roles;
 pub use ticks::Tick;
+pub use vectors::Unembedded;
 
 use crate::database::place;
 use crate::database::{Body, Connection, Pool, Transaction, query, query_scalar};

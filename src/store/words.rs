@@ -135,12 +135,20 @@ pub(super) async fn renew(connection: &mut Connection) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Removes an incident's words.
+/// Removes an incident's words, and the vector that was made of them.
 pub(super) async fn remove(
     connection: &mut Connection,
     guild: &str,
     id: IncidentId,
 ) -> Result<(), StoreError> {
+    query(
+        "DELETE FROM incident_vector WHERE incident IN \
+         (SELECT id FROM incident WHERE guild = $1 AND number = $2)",
+    )
+    .bind(guild)
+    .bind(i64::from(id.number()))
+    .execute(&mut *connection)
+    .await?;
     if connection.is_postgres() {
         return remove_from_postgres(connection, guild, id).await;
     }

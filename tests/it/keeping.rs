@@ -207,6 +207,7 @@ proptest! {
                         registry: &registry,
                         own: None,
                         limit: 0,
+                        meaning: "",
                     };
                     let found = memory.recall(&query).await.expect("it answers");
                     let mut ids: Vec<IncidentId> = found.candidates.iter().map(|past| past.id).collect();

@@ -176,6 +176,7 @@ async fn a_connection_that_is_lost_is_replaced() {
         registry: &registry,
         own: None,
         limit: 0,
+        meaning: "",
     };
     assert!(
         memory.recall(&asked).await.is_err(),

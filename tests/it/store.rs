@@ -98,6 +98,7 @@ async fn recall(store: &Store, scope: &Scope, text: &str, service: Option<&str>)
             registry: &registry,
             own: None,
             limit: 0,
+            meaning: "",
         })
         .await
         .unwrap()
@@ -259,6 +260,7 @@ async fn a_closed_store_is_unavailable_and_memory_fails_instead_of_being_empty(h
         registry: &registry,
         own: None,
         limit: 0,
+        meaning: "",
     };
     assert!(memory.recall(&query).await.is_err());
 }
@@ -1156,6 +1158,7 @@ async fn the_same_service_is_a_prior_and_never_a_cut(home: &Home) {
         registry: &registry,
         own: Some(id(5)),
         limit: 0,
+        meaning: "",
     };
     let found = home.memory(&store).recall(&query).await.unwrap();
     assert_eq!(
@@ -1234,6 +1237,7 @@ async fn no_text_is_a_syntax_error_in_recall(home: &Home) {
             registry: &registry,
             own: None,
             limit: 0,
+            meaning: "",
         };
         let found = memory.recall(&query).await.unwrap();
         assert_eq!(

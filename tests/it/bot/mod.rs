@@ -22,7 +22,9 @@ mod talk;
 
 use crate::homes;
 use precedent::app::{App, Tuning};
-use precedent::config::{Config, DiscordConfig, HindsightConfig, Limits, LogConfig, ModelConfig};
+use precedent::config::{
+    Config, DiscordConfig, EmbeddingsConfig, HindsightConfig, Limits, LogConfig, ModelConfig,
+};
 use precedent::discord::Patience;
 use precedent::jobs::mirror::Pace;
 use precedent::jobs::remember::{self, ImportOptions};
@@ -30,6 +32,7 @@ use precedent::memory::hindsight::Times;
 use precedent::store::Store;
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use standin::embeddings::Embeddings;
 use standin::hindsight::Hindsight;
 use standin::llm::ChatModel;
 use standin::{ChannelId, Discord, GuildId, Interaction, Post, UserId};
@@ -67,6 +70,8 @@ pub struct Given<'a> {
     pub database_url: Option<String>,
     /// A memory server beside the database; none, where not given.
     pub hindsight: Option<Hindsight>,
+    /// A model of meanings; none, where not given.
+    pub embeddings: Option<&'a Embeddings>,
     /// The bot does not ask for the message-content intent, and has it not.
     pub without_message_content: bool,
     /// Incidents that ended so many days ago are forgotten; never, where not given.
@@ -134,6 +139,11 @@ impl Incident {
                 url: hindsight.url(),
                 api_key: None,
                 reflect: true,
+            }),
+            embeddings: given.embeddings.map(|embeddings| EmbeddingsConfig {
+                base_url: embeddings.url(),
+                api_key: None,
+                model: "meanings".into(),
             }),
             limits: given.limits.unwrap_or_default(),
             retention_days: given.retention_days,

@@ -43,6 +43,7 @@
 //! applications, several applications at once, sharding.
 
 mod clock;
+pub mod embeddings;
 mod faults;
 pub mod gateway;
 mod handle;
