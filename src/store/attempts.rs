@@ -5,7 +5,7 @@ use super::{
     Change, Incident, Scope, Store, StoreError, document, millis, must_see, optional_millis,
     optional_storable, optional_timestamp, storable, words,
 };
-use crate::database::{Connection, query, query_as};
+use crate::database::{Connection, Sql, query, query_as};
 use crate::incident::sameness::same;
 use crate::incident::{FixAttempt, IncidentId, Outcome};
 use jiff::Timestamp;
@@ -504,6 +504,58 @@ pub(super) async fn insert_attempt(
     .bind(storable(&attempt.note))
     .execute(connection)
     .await?;
+    Ok(())
+}
+
+/// Writes the attempts of a JSON array.
+macro_rules! write_attempts {
+    ($from:literal) => {
+        concat!(
+            "INSERT INTO attempt (guild, number, seq, key, fix, outcome, at, by_whom, environment, note, withdrawn) \
+             SELECT $2, CAST(r.value ->> 'number' AS BIGINT), CAST(r.value ->> 'seq' AS BIGINT), \
+             r.value ->> 'key', r.value ->> 'fix', r.value ->> 'outcome', \
+             CAST(r.value ->> 'at' AS BIGINT), r.value ->> 'by_whom', r.value ->> 'environment', \
+             r.value ->> 'note', 0 FROM ",
+            $from
+        )
+    };
+}
+
+const WRITE_ATTEMPTS: Sql = Sql {
+    sqlite: write_attempts!("json_each($1) AS r"),
+    postgres: write_attempts!("json_array_elements(CAST($1 AS json)) AS r (value)"),
+};
+
+/// Many attempts at once, each with its incident, its place among that one's, and its key.
+pub(super) async fn insert_attempts(
+    connection: &mut Connection,
+    guild: &str,
+    attempts: &[(IncidentId, u32, String, &FixAttempt)],
+) -> Result<(), StoreError> {
+    if attempts.is_empty() {
+        return Ok(());
+    }
+    let columns: Vec<serde_json::Value> = attempts
+        .iter()
+        .map(|(id, seq, key, attempt)| {
+            serde_json::json!({
+                "number": id.number(),
+                "seq": seq,
+                "key": key,
+                "fix": storable(&attempt.fix),
+                "outcome": attempt.outcome.word(),
+                "at": optional_millis(attempt.at),
+                "by_whom": storable(&attempt.by),
+                "environment": optional_storable(attempt.environment.as_deref()),
+                "note": storable(&attempt.note),
+            })
+        })
+        .collect();
+    query(WRITE_ATTEMPTS)
+        .bind(document(&columns)?)
+        .bind(guild)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Records that come from elsewhere, and the records as a whole: what import and export need.
 
-use super::attempts::insert_attempt;
+use super::attempts::insert_attempts;
 use super::incidents::{LAST_NUMBER, next_number};
 use super::services::{insert_alias, insert_service, registry};
 use super::{
@@ -8,11 +8,12 @@ use super::{
     refuse_long, storable, visible, words,
 };
 use crate::database::past::{self, past_columns};
-use crate::database::{Connection, Row, query, query_as, query_scalar};
+use crate::database::{Connection, Row, Sql, query, query_as, query_scalar};
 use crate::incident::{IncidentId, PastIncident, Registry, Service, Status};
 use jiff::Timestamp;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The highest id that an import may keep: the guild's counter moves behind it, and has to have
 /// room.
@@ -68,16 +69,12 @@ impl Store {
         all_or_nothing: bool,
     ) -> Result<Vec<PutOutcome>, StoreError> {
         let mut tx = self.write(guild).await?;
-        let mut services = Names {
-            registry: registry(&mut tx, guild).await?,
-            canonical: HashMap::new(),
-        };
-        let mut words = words::Batch::default();
+        let mut taken = Taken::begin(&mut tx, guild, entries, at).await?;
         let mut outcomes = Vec::with_capacity(entries.len());
         for entry in entries {
-            outcomes.push(put(&mut tx, guild, entry, &mut services, &mut words, at).await?);
+            outcomes.push(taken.take(&mut tx, entry).await?);
         }
-        words.write(&mut tx).await?;
+        taken.write(&mut tx).await?;
         let refused = outcomes
             .iter()
             .any(|outcome| matches!(outcome, PutOutcome::Refused(_)));
@@ -217,190 +214,326 @@ impl Names {
     }
 }
 
-async fn put(
-    connection: &mut Connection,
-    guild: &str,
-    entry: &Entry,
-    services: &mut Names,
-    words: &mut words::Batch,
+/// Records that are written together: a statement each would wait for the server a hundred thousand
+/// times.
+const RECORDS_AT_ONCE: usize = 500;
+
+/// What stands in the database under a number.
+#[derive(Clone, Copy)]
+struct Standing {
+    number: i64,
+    open: bool,
+}
+
+/// Records that are taken in, and what has to be known for it.
+struct Taken<'a> {
+    guild: &'a str,
     at: Timestamp,
-) -> Result<PutOutcome, StoreError> {
-    let mut past = entry.past.clone();
-    if past.title.trim().is_empty() {
-        return Ok(PutOutcome::Refused("it has no title".to_owned()));
-    }
-    if entry.private_to.as_deref() == Some("") {
-        return Ok(PutOutcome::Refused(
-            "it is private to no channel".to_owned(),
-        ));
-    }
-    if entry.id.is_some_and(|id| id.number() > LAST_IMPORTED) {
-        return Ok(PutOutcome::Refused(format!(
-            "its id is above {LAST_IMPORTED}"
-        )));
-    }
-    if let Some(name) = &past.service
-        && let Err(error) = refuse_long(name.trim())
-    {
-        return Ok(PutOutcome::Refused(error.to_string()));
-    }
-    if let Some(name) = past.service.take().filter(|name| !name.trim().is_empty()) {
-        let canonical = services.canonical(&name);
-        // A private record's service is not shown to everybody by being registered.
-        if entry.private_to.is_none() && services.registry.get(&canonical).is_none() {
-            let service = Service::named(canonical.clone());
-            insert_service(connection, guild, &service).await?;
-            services.registry.services.push(service);
-        }
-        past.service = Some(canonical);
-    }
-    if let Some(id) = entry.id
-        && was_forgotten(connection, guild, id).await?
-    {
-        return Ok(PutOutcome::Refused(format!(
-            "{id} was forgotten here, and its number is not given again: leave the id out to remember it anew"
-        )));
-    }
-    let opening = match entry.id {
-        Some(id) => format!("import/{}", id.number()),
-        None => format!("import/sha256/{}", fingerprint(entry)?),
+    services: Names,
+    forgotten: HashSet<i64>,
+    by_number: HashMap<i64, Standing>,
+    by_opening: HashMap<String, Standing>,
+    /// The highest number that a record kept and the counter does not know yet.
+    highest: Option<i64>,
+    waiting: Vec<Waiting>,
+}
+
+/// A record that is still to be written.
+struct Waiting {
+    past: PastIncident,
+    opening: String,
+    private_to: Option<String>,
+    replaces: bool,
+}
+
+const FORGOTTEN: Sql = Sql {
+    sqlite: "SELECT number FROM forgotten WHERE guild = $1 \
+             AND number IN (SELECT value FROM json_each($2))",
+    postgres: "SELECT number FROM forgotten WHERE guild = $1 AND number = ANY($2)",
+};
+
+const STANDING: Sql = Sql {
+    sqlite: "SELECT number, opening, status FROM incident WHERE guild = $1 \
+             AND (number IN (SELECT value FROM json_each($2)) \
+             OR opening IN (SELECT value FROM json_each($3)))",
+    postgres: "SELECT number, opening, status FROM incident WHERE guild = $1 \
+               AND (number = ANY($2) OR opening = ANY($3))",
+};
+
+/// Writes the records of a JSON array into the columns of an incident. A private row stays private:
+/// an import does not share what a person did not.
+macro_rules! write_records {
+    ($from:literal) => {
+        concat!(
+            "INSERT INTO incident (guild, number, opening, channel, private, status, title, service, \
+             environment, locale, reporter, symptoms, error_signatures, root_cause, cause_confirmed, \
+             ruled_out, prevention, source, duplicate_of, parent, started_at, resolved_at, updated_at) \
+             SELECT $2, CAST(r.value ->> 'number' AS BIGINT), r.value ->> 'opening', r.value ->> 'channel', \
+             CAST(r.value ->> 'private' AS BIGINT), 'resolved', r.value ->> 'title', r.value ->> 'service', \
+             r.value ->> 'environment', r.value ->> 'locale', '', r.value ->> 'symptoms', \
+             r.value ->> 'error_signatures', r.value ->> 'root_cause', \
+             CAST(r.value ->> 'cause_confirmed' AS BIGINT), r.value ->> 'ruled_out', \
+             r.value ->> 'prevention', r.value ->> 'source', CAST(r.value ->> 'duplicate_of' AS BIGINT), \
+             CAST(r.value ->> 'parent' AS BIGINT), CAST(r.value ->> 'started_at' AS BIGINT), \
+             CAST(r.value ->> 'resolved_at' AS BIGINT), CAST($3 AS BIGINT) FROM ",
+            $from,
+            " WHERE true ON CONFLICT (guild, number) DO UPDATE SET \
+             channel = CASE WHEN excluded.private <> 0 THEN excluded.channel ELSE incident.channel END, \
+             private = CASE WHEN excluded.private <> 0 THEN 1 ELSE incident.private END, \
+             title = excluded.title, service = excluded.service, environment = excluded.environment, \
+             symptoms = excluded.symptoms, error_signatures = excluded.error_signatures, \
+             root_cause = excluded.root_cause, cause_confirmed = excluded.cause_confirmed, \
+             ruled_out = excluded.ruled_out, prevention = excluded.prevention, \
+             source = excluded.source, duplicate_of = excluded.duplicate_of, \
+             parent = excluded.parent, started_at = excluded.started_at, \
+             resolved_at = excluded.resolved_at, updated_at = excluded.updated_at \
+             RETURNING number, id"
+        )
     };
-    let stands: Option<(i64, String, i64)> = match entry.id {
-        Some(id) => {
-            query_as("SELECT number, status, id FROM incident WHERE guild = $1 AND number = $2")
-                .bind(guild)
-                .bind(i64::from(id.number()))
+}
+
+const WRITE_RECORDS: Sql = Sql {
+    sqlite: write_records!("json_each($1) AS r"),
+    postgres: write_records!("json_array_elements(CAST($1 AS json)) AS r (value)"),
+};
+
+impl<'a> Taken<'a> {
+    async fn begin(
+        connection: &mut Connection,
+        guild: &'a str,
+        entries: &[Entry],
+        at: Timestamp,
+    ) -> Result<Self, StoreError> {
+        let numbers: Vec<i64> = entries
+            .iter()
+            .filter_map(|entry| entry.id)
+            .map(|id| i64::from(id.number()))
+            .collect();
+        let openings = entries
+            .iter()
+            .filter(|entry| entry.id.is_none())
+            .map(opening_of)
+            .collect::<Result<Vec<_>, _>>()?;
+        let forgotten: Vec<i64> = query_scalar(FORGOTTEN)
+            .bind(guild)
+            .bind(numbers.clone())
+            .fetch_all(&mut *connection)
+            .await?;
+        let standing: Vec<(i64, String, String)> = query_as(STANDING)
+            .bind(guild)
+            .bind(numbers)
+            .bind(openings)
+            .fetch_all(&mut *connection)
+            .await?;
+        let mut taken = Self {
+            guild,
+            at,
+            services: Names {
+                registry: registry(connection, guild).await?,
+                canonical: HashMap::new(),
+            },
+            forgotten: forgotten.into_iter().collect(),
+            by_number: HashMap::new(),
+            by_opening: HashMap::new(),
+            highest: None,
+            waiting: Vec::new(),
+        };
+        for (number, opening, status) in standing {
+            let open = Status::parse(&status).is_some_and(Status::is_open);
+            taken.stands(Standing { number, open }, opening);
         }
-        None => {
-            query_as("SELECT number, status, id FROM incident WHERE guild = $1 AND opening = $2")
-                .bind(guild)
-                .bind(&opening)
-        }
+        Ok(taken)
     }
-    .fetch_optional(&mut *connection)
-    .await?;
-    let (number, replaced) = match stands {
-        Some((_, status, _)) if Status::parse(&status).is_some_and(Status::is_open) => {
+
+    fn stands(&mut self, standing: Standing, opening: String) {
+        self.by_number.insert(standing.number, standing);
+        self.by_opening.insert(opening, standing);
+    }
+
+    /// Says what becomes of a record, and keeps it until some are written together.
+    async fn take(
+        &mut self,
+        connection: &mut Connection,
+        entry: &Entry,
+    ) -> Result<PutOutcome, StoreError> {
+        let mut past = entry.past.clone();
+        if past.title.trim().is_empty() {
+            return Ok(PutOutcome::Refused("it has no title".to_owned()));
+        }
+        if entry.private_to.as_deref() == Some("") {
+            return Ok(PutOutcome::Refused(
+                "it is private to no channel".to_owned(),
+            ));
+        }
+        if entry.id.is_some_and(|id| id.number() > LAST_IMPORTED) {
+            return Ok(PutOutcome::Refused(format!(
+                "its id is above {LAST_IMPORTED}"
+            )));
+        }
+        if let Some(name) = &past.service
+            && let Err(error) = refuse_long(name.trim())
+        {
+            return Ok(PutOutcome::Refused(error.to_string()));
+        }
+        if let Some(name) = past.service.take().filter(|name| !name.trim().is_empty()) {
+            let canonical = self.services.canonical(&name);
+            // A private record's service is not shown to everybody by being registered.
+            if entry.private_to.is_none() && self.services.registry.get(&canonical).is_none() {
+                let service = Service::named(canonical.clone());
+                insert_service(connection, self.guild, &service).await?;
+                self.services.registry.services.push(service);
+            }
+            past.service = Some(canonical);
+        }
+        if let Some(id) = entry.id
+            && self.forgotten.contains(&i64::from(id.number()))
+        {
+            return Ok(PutOutcome::Refused(format!(
+                "{id} was forgotten here, and its number is not given again: leave the id out to remember it anew"
+            )));
+        }
+        let opening = opening_of(entry)?;
+        let stands = match entry.id {
+            Some(id) => self.by_number.get(&i64::from(id.number())),
+            None => self.by_opening.get(&opening),
+        };
+        if stands.is_some_and(|stands| stands.open) {
             return Ok(PutOutcome::Refused(
                 "an incident with this id is still open".to_owned(),
             ));
         }
-        Some((number, _, _)) => (number, true),
-        None => match entry.id {
-            Some(id) => {
+        let (number, replaces) = match (stands, entry.id) {
+            (Some(stands), _) => (stands.number, true),
+            (None, Some(id)) => {
                 let number = i64::from(id.number());
-                query(
-                    "INSERT INTO counter (guild, last) VALUES ($1, $2) \
-                     ON CONFLICT (guild) DO UPDATE SET last = excluded.last \
-                     WHERE counter.last < excluded.last",
-                )
-                .bind(guild)
-                .bind(number)
-                .execute(&mut *connection)
-                .await?;
+                self.highest = self.highest.max(Some(number));
                 (number, false)
             }
-            None => (next_number(connection, guild).await?, false),
-        },
-    };
-    debug_assert!(number <= LAST_NUMBER);
-    past.id = incident_id(number)?;
-    for link in [&mut past.duplicate_of, &mut past.parent] {
-        if *link == Some(past.id) {
-            *link = None;
+            (None, None) => {
+                self.raise_counter(connection).await?;
+                (next_number(connection, self.guild).await?, false)
+            }
+        };
+        debug_assert!(number <= LAST_NUMBER);
+        past.id = incident_id(number)?;
+        for link in [&mut past.duplicate_of, &mut past.parent] {
+            if *link == Some(past.id) {
+                *link = None;
+            }
         }
+        // One that comes twice replaces what is written already; and not everything waits in memory.
+        let twice = replaces && self.waiting.iter().any(|other| other.past.id == past.id);
+        if twice || self.waiting.len() >= RECORDS_AT_ONCE {
+            self.write(connection).await?;
+        }
+        let open = false;
+        self.stands(Standing { number, open }, opening.clone());
+        let outcome = if replaces {
+            PutOutcome::Replaced(past.id)
+        } else {
+            PutOutcome::Added(past.id)
+        };
+        self.waiting.push(Waiting {
+            past,
+            opening,
+            private_to: entry.private_to.clone(),
+            replaces,
+        });
+        Ok(outcome)
     }
-    let row = write_record(connection, guild, &opening, &past, entry, at).await?;
-    if replaced {
-        query("DELETE FROM attempt WHERE guild = $1 AND number = $2")
-            .bind(guild)
+
+    async fn raise_counter(&mut self, connection: &mut Connection) -> Result<(), StoreError> {
+        if let Some(number) = self.highest.take() {
+            query(
+                "INSERT INTO counter (guild, last) VALUES ($1, $2) \
+                 ON CONFLICT (guild) DO UPDATE SET last = excluded.last \
+                 WHERE counter.last < excluded.last",
+            )
+            .bind(self.guild)
             .bind(number)
-            .execute(&mut *connection)
+            .execute(connection)
             .await?;
-        words::remove(connection, guild, past.id).await?;
+        }
+        Ok(())
     }
-    for (seq, attempt) in (1..).zip(&past.attempts) {
-        let key = format!("import/{seq}");
-        insert_attempt(connection, guild, past.id, seq, &key, attempt).await?;
+
+    /// Writes what waits.
+    async fn write(&mut self, connection: &mut Connection) -> Result<(), StoreError> {
+        self.raise_counter(connection).await?;
+        let waiting = std::mem::take(&mut self.waiting);
+        for replaced in waiting.iter().filter(|waiting| waiting.replaces) {
+            query("DELETE FROM attempt WHERE guild = $1 AND number = $2")
+                .bind(self.guild)
+                .bind(i64::from(replaced.past.id.number()))
+                .execute(&mut *connection)
+                .await?;
+            words::remove(connection, self.guild, replaced.past.id).await?;
+        }
+        let columns = waiting
+            .iter()
+            .map(columns)
+            .collect::<Result<Vec<Value>, StoreError>>()?;
+        let rows: HashMap<i64, i64> = query_as::<(i64, i64)>(WRITE_RECORDS)
+            .bind(document(&columns)?)
+            .bind(self.guild)
+            .bind(millis(self.at))
+            .fetch_all(&mut *connection)
+            .await?
+            .into_iter()
+            .collect();
+        let mut attempts = Vec::new();
+        let mut batch = words::Batch::default();
+        for Waiting { past, .. } in &waiting {
+            for (seq, attempt) in (1..).zip(&past.attempts) {
+                attempts.push((past.id, seq, format!("import/{seq}"), attempt));
+            }
+            let row = rows
+                .get(&i64::from(past.id.number()))
+                .ok_or(StoreError::Corrupt(None))?;
+            if connection.is_postgres() {
+                batch.add(self.guild, *row, past);
+            } else {
+                words::index_record(connection, self.guild, *row, past).await?;
+            }
+        }
+        insert_attempts(connection, self.guild, &attempts).await?;
+        batch.write(connection).await
     }
-    if connection.is_postgres() {
-        words.add(guild, row, &past);
-    } else {
-        words::index_record(connection, guild, row, &past).await?;
-    }
-    Ok(if replaced {
-        PutOutcome::Replaced(past.id)
-    } else {
-        PutOutcome::Added(past.id)
+}
+
+/// What a record is stored under, beside its number.
+fn opening_of(entry: &Entry) -> Result<String, StoreError> {
+    Ok(match entry.id {
+        Some(id) => format!("import/{}", id.number()),
+        None => format!("import/sha256/{}", fingerprint(entry)?),
     })
 }
 
-async fn was_forgotten(
-    connection: &mut Connection,
-    guild: &str,
-    id: IncidentId,
-) -> Result<bool, StoreError> {
-    let found: Option<i64> =
-        query_scalar("SELECT number FROM forgotten WHERE guild = $1 AND number = $2")
-            .bind(guild)
-            .bind(i64::from(id.number()))
-            .fetch_optional(connection)
-            .await?;
-    Ok(found.is_some())
-}
-
-/// Writes the record's columns and gives its row. A private row stays private: an import does not
-/// share what a person did not.
-async fn write_record(
-    connection: &mut Connection,
-    guild: &str,
-    opening: &str,
-    past: &PastIncident,
-    entry: &Entry,
-    at: Timestamp,
-) -> Result<i64, StoreError> {
+/// The record's columns, as [`WRITE_RECORDS`] reads them.
+fn columns(waiting: &Waiting) -> Result<Value, StoreError> {
+    let past = &waiting.past;
     let link = |id: Option<IncidentId>| id.map(|id| i64::from(id.number()));
-    Ok(query_scalar(
-        "INSERT INTO incident (guild, number, opening, channel, private, status, title, service, \
-         environment, locale, reporter, symptoms, error_signatures, root_cause, cause_confirmed, \
-         ruled_out, prevention, source, duplicate_of, parent, started_at, resolved_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, 'resolved', $6, $7, $8, $9, '', $10, $11, $12, $13, $14, $15, $16, \
-         $17, $18, $19, $20, $21) \
-         ON CONFLICT (guild, number) DO UPDATE SET \
-         channel = CASE WHEN excluded.private <> 0 THEN excluded.channel ELSE incident.channel END, \
-         private = CASE WHEN excluded.private <> 0 THEN 1 ELSE incident.private END, title = excluded.title, service = excluded.service, \
-         environment = excluded.environment, symptoms = excluded.symptoms, \
-         error_signatures = excluded.error_signatures, root_cause = excluded.root_cause, \
-         cause_confirmed = excluded.cause_confirmed, ruled_out = excluded.ruled_out, \
-         prevention = excluded.prevention, source = excluded.source, \
-         duplicate_of = excluded.duplicate_of, parent = excluded.parent, \
-         started_at = excluded.started_at, resolved_at = excluded.resolved_at, \
-         updated_at = excluded.updated_at \
-         RETURNING id",
-    )
-    .bind(guild)
-    .bind(i64::from(past.id.number()))
-    .bind(opening)
-    .bind(entry.private_to.as_deref().unwrap_or_default())
-    .bind(i64::from(entry.private_to.is_some()))
-    .bind(storable(&past.title))
-    .bind(optional_storable(past.service.as_deref()))
-    .bind(optional_storable(past.environment.as_deref()))
-    .bind(crate::incident::Locale::of_text(&past.title).code())
-    .bind(document(&past.symptoms)?)
-    .bind(document(&past.error_signatures)?)
-    .bind(storable(&past.root_cause))
-    .bind(i64::from(past.cause_confirmed))
-    .bind(document(&past.ruled_out)?)
-    .bind(storable(&past.prevention))
-    .bind(storable(&past.source))
-    .bind(link(past.duplicate_of))
-    .bind(link(past.parent))
-    .bind(optional_millis(past.started_at))
-    .bind(optional_millis(past.resolved_at))
-    .bind(millis(at))
-    .fetch_one(connection)
-    .await?)
+    Ok(json!({
+        "number": past.id.number(),
+        "opening": waiting.opening,
+        "channel": waiting.private_to.as_deref().unwrap_or_default(),
+        "private": i64::from(waiting.private_to.is_some()),
+        "title": storable(&past.title),
+        "service": optional_storable(past.service.as_deref()),
+        "environment": optional_storable(past.environment.as_deref()),
+        "locale": crate::incident::Locale::of_text(&past.title).code(),
+        "symptoms": document(&past.symptoms)?,
+        "error_signatures": document(&past.error_signatures)?,
+        "root_cause": storable(&past.root_cause),
+        "cause_confirmed": i64::from(past.cause_confirmed),
+        "ruled_out": document(&past.ruled_out)?,
+        "prevention": storable(&past.prevention),
+        "source": storable(&past.source),
+        "duplicate_of": link(past.duplicate_of),
+        "parent": link(past.parent),
+        "started_at": optional_millis(past.started_at),
+        "resolved_at": optional_millis(past.resolved_at),
+    }))
 }
 
 /// What makes a record without an id the same record when it comes again.
