@@ -1,5 +1,5 @@
-//! Recall on a labelled set: what the store's index finds on a real file, in the order and with the
-//! similarity that the bot shows.
+//! Recall on a labelled set: what the store's index finds on a real file, by the similarity that the
+//! bot shows.
 //!
 //! A folder holds `docs.jsonl` (`id`, `title`, `text`, `service`), `queries.jsonl` (the same, and
 //! `exclude`: ids that do not count for this query), `qrels.tsv` (query, document, relevance) and,
@@ -341,9 +341,13 @@ async fn answer(
         everything,
     );
     let all = started.elapsed();
+    let offered = graded.iter().any(|recalled| recalled.grade != Grade::Low);
+    // Grades group what is shown; what was found first is the most alike, whatever its grade.
+    let mut ranked = graded;
+    ranked.sort_by(|one, other| other.similarity.total_cmp(&one.similarity));
     Ok(Answer {
-        offered: graded.iter().any(|recalled| recalled.grade != Grade::Low),
-        ranked: graded
+        offered,
+        ranked: ranked
             .into_iter()
             .filter_map(|recalled| {
                 let id = names.get(&recalled.incident.id)?.clone();

@@ -143,9 +143,15 @@ pub async fn import<R: BufRead + Send>(
     }
     put_services(store, guild, &mut services, &mut report).await?;
     put(store, guild, &mut batch, options, &mut report).await?;
+    if report.added > MANY {
+        store.look_over().await?;
+    }
     progress(&report);
     Ok(report)
 }
+
+/// From so many new records on, what the database knows of itself is out of date.
+const MANY: u64 = 100;
 
 /// Services come before the incidents that name them.
 async fn put_services(

@@ -10,7 +10,7 @@
 //! [`crate::response::recall`]'s.
 
 use super::embeddings::nearest::Nearest;
-use super::embeddings::{Embedder, Vector};
+use super::embeddings::{Embedder, Meaning, Vector};
 use super::postgres;
 use crate::database::{Body, Connection, Pool, Sql, past, query as statement};
 use crate::incident::service::same_service;
@@ -147,13 +147,13 @@ impl Sqlite {
     /// [`MemoryError::Unavailable`] where the database does not answer: the memory status is then
     /// `unavailable`.
     pub async fn recall(&self, query: &Query<'_>) -> Result<Found, MemoryError> {
-        let (searched, vector) = tokio::join!(self.search(query), self.meaning_of(query));
+        let (searched, meaning) = tokio::join!(self.search(query), self.meaning_of(query));
         let (mut connection, mut found, mut rows) = searched?;
-        if let Some((model, vector)) = vector
+        if let Some((model, meaning)) = meaning
             && found.searched > 0
         {
             (rows, found.statistics.alike) = self
-                .by_meaning(&mut connection, query, model, &vector, rows)
+                .by_meaning(&mut connection, query, model, &meaning, rows)
                 .await?;
         }
         found.candidates = past::of_rows(&mut connection, query.guild, &rows).await?;
@@ -173,11 +173,11 @@ impl Sqlite {
         Ok((connection, found, rows))
     }
 
-    /// What is asked, as a vector, and of which model it is. Whatever fails is asked by words alone.
-    async fn meaning_of(&self, query: &Query<'_>) -> Option<(&str, Vector)> {
+    /// What is asked, as a model understands it, and which model. Whatever fails is asked by words alone.
+    async fn meaning_of(&self, query: &Query<'_>) -> Option<(&str, Meaning)> {
         let embedder = self.embedder.as_ref()?;
         match embedder.report(query.meaning).await {
-            Ok(vector) => Some((embedder.model(), vector?)),
+            Ok(meaning) => Some((embedder.model(), meaning?)),
             Err(error) => {
                 tracing::warn!(%error, "memory is asked by words alone");
                 None
@@ -192,12 +192,12 @@ impl Sqlite {
         connection: &mut Connection,
         query: &Query<'_>,
         model: &str,
-        vector: &Vector,
+        meaning: &Meaning,
         by_words: Vec<i64>,
     ) -> Result<(Vec<i64>, HashMap<IncidentId, f64>), MemoryError> {
         let near = self
             .nearest
-            .rows(connection, query.guild, model, vector, NEAR)
+            .rows(connection, query.guild, model, &meaning.vector, NEAR)
             .await?;
         let asked: HashSet<i64> = near.iter().chain(&by_words).copied().collect();
         let mut alike = HashMap::new();
@@ -219,9 +219,9 @@ impl Sqlite {
             ) else {
                 continue;
             };
-            let cosine = kept.cosine(vector);
-            by_meaning.push((cosine, id));
-            alike.insert(number, cosine);
+            let likeness = meaning.likeness(&kept);
+            by_meaning.push((likeness, id));
+            alike.insert(number, likeness);
         }
         by_meaning.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
         let by_meaning: Vec<i64> = by_meaning.into_iter().map(|(_, row)| row).collect();

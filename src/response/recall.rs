@@ -79,7 +79,8 @@ pub struct Statistics {
     pub frequencies: HashMap<String, u64>,
     /// Incidents that were searched: those that may be seen.
     pub searched: u64,
-    /// How alike in meaning the report and incidents are, -1 to 1, where an embeddings model says.
+    /// How alike in meaning the report and incidents are, where a model says: 1 for the same, 0 for
+    /// strangers.
     pub alike: HashMap<IncidentId, f64>,
 }
 
@@ -271,6 +272,8 @@ pub struct Prepared {
     evidence: Evidence,
     /// How far memory is large enough to weigh against, 0 to 1.
     by_memory: f64,
+    /// How alike in meaning incidents are.
+    alike: HashMap<IncidentId, f64>,
 }
 
 impl RecallQuery {
@@ -326,6 +329,7 @@ impl RecallQuery {
                 |word| prior(word, &names),
             ),
             by_memory: by_memory(memory.searched),
+            alike: memory.alike.clone(),
             names,
         }
     }
@@ -392,20 +396,44 @@ pub fn similarities<'a>(
         .zip(&shared)
         .map(|((incident, other_service), shared)| {
             let likely = query.evidence.likelihood(shared, crowd, *other_service);
-            if query.by_memory >= ALL_BY_MEMORY {
-                return Similarity {
+            let by_words = if query.by_memory >= ALL_BY_MEMORY {
+                Similarity {
                     value: likely,
                     shares_signature: shared.logs && query.shares_signature(incident),
-                };
-            }
-            let alone = query.similarity(incident);
+                }
+            } else {
+                let alone = query.similarity(incident);
+                Similarity {
+                    value: alone.value + query.by_memory * (likely - alone.value),
+                    shares_signature: alone.shares_signature,
+                }
+            };
             Similarity {
-                value: alone.value + query.by_memory * (likely - alone.value),
-                shares_signature: alone.shares_signature,
+                value: match query.alike.get(&incident.id) {
+                    Some(alike) => with_meaning(by_words.value, *alike),
+                    None => by_words.value,
+                },
+                ..by_words
             }
         })
         .collect()
 }
+
+/// A similarity by words and a likeness in meaning as one similarity, on the same scale. Set on
+/// public duplicate reports with a small general model: there meaning tells more than words do, and
+/// each alone is worse than both.
+fn with_meaning(by_words: f64, alike: f64) -> f64 {
+    let by_words = by_words.clamp(LEAST_BY_WORDS, 1.0 - LEAST_BY_WORDS);
+    let sum = WORDS_COUNT * (by_words / (1.0 - by_words)).ln() + MEANING_COUNTS * alike;
+    1.0 / (1.0 + (MEANING_FROM - sum).exp())
+}
+
+/// No shared word is no proof that nothing is shared.
+const LEAST_BY_WORDS: f64 = 0.02;
+const WORDS_COUNT: f64 = 0.5;
+const MEANING_COUNTS: f64 = 6.0;
+/// Where the floors stand on the scale, as for words alone.
+const MEANING_FROM: f64 = 3.7;
 
 /// One order out of several, best first: by reciprocal rank, each order with its weight. What more
 /// orders place high comes first; equal places keep the order of the first list that has them.
@@ -1432,6 +1460,31 @@ mod tests {
         let weighed = similarities(&query.prepare_in(&one), [(&incident, false)]);
         let weighed = weighed.first().map_or(0.0, |similarity| similarity.value);
         assert!((alone - weighed).abs() < 0.001, "{alone} {weighed}");
+    }
+
+    #[test]
+    fn meaning_and_words_make_one_similarity() {
+        for (by_words, alike, lowest, highest) in [
+            // Strangers in meaning are no match, whatever words they share.
+            (0.9, 0.1, 0.0, RECALL_FLOOR),
+            (0.6, 0.3, 0.0, RECALL_FLOOR),
+            // Neither here nor there.
+            (0.35, 0.5, 0.2, 0.35),
+            // The same trouble: in the same words, in some of them, in none.
+            (0.9, 0.8, 0.85, 1.0),
+            (0.3, 0.75, 0.55, 0.8),
+            (0.0, 0.9, RECALL_FLOOR, 0.6),
+            (0.0, 0.6, 0.0, 0.2),
+            // Never out of the scale.
+            (1.0, 1.0, 0.98, 1.0),
+            (0.0, -1.0, 0.0, 0.01),
+        ] {
+            let value = with_meaning(by_words, alike);
+            assert!(
+                (lowest..=highest).contains(&value),
+                "{by_words} {alike}: {value}"
+            );
+        }
     }
 
     #[test]

@@ -84,6 +84,21 @@ impl Store {
         Ok(outcomes)
     }
 
+    /// Has the database look over what it holds, so that it finds good ways through it: after many
+    /// records came at once it would else go wrong ones for a minute.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn look_over(&self) -> Result<(), StoreError> {
+        let statement = Sql {
+            sqlite: "PRAGMA optimize",
+            postgres: "ANALYZE incident, incident_words, incident_terms, attempt",
+        };
+        query(statement).execute(&self.writer).await?;
+        Ok(())
+    }
+
     /// Registers services as an import names them: what is registered under a name is replaced, and
     /// aliases that mean another service already are left out. Gives how many were registered.
     ///

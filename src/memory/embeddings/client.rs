@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 /// Texts in one call.
@@ -19,6 +20,18 @@ pub const BATCH: usize = 32;
 const LONGEST: usize = 2_000;
 /// Bytes of an answer: 32 vectors of the largest models, as text.
 const LARGEST_BODY: usize = 16 * 1024 * 1024;
+/// Reports that have nothing to do with each other: what a model says of these is where likeness
+/// begins.
+const STRANGERS: [&str; 6] = [
+    "The certificate of the mail relay expired overnight.",
+    "Nightly export of invoices ran out of disk space.",
+    "Users in Asia see the login page without its pictures.",
+    "The build agents lost their connection to the artifact store.",
+    "Search returns yesterday's results after the reindex.",
+    "A pump's temperature sensor reports no values.",
+];
+/// Above this no model tells anything apart.
+const MOST_UNRELATED: f64 = 0.95;
 /// For the handshake alone.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -79,6 +92,23 @@ pub struct Embedder {
     model: Arc<str>,
     times: Times,
     rests_until: Arc<Mutex<Option<Instant>>>,
+    unrelated: Arc<OnceCell<f64>>,
+}
+
+/// What a report means to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meaning {
+    /// The report.
+    pub vector: Vector,
+    /// The cosine that this model gives to texts that have nothing in common.
+    pub unrelated: f64,
+}
+
+impl Meaning {
+    /// How alike the report and another text are: 1 for the same, 0 for strangers.
+    pub fn likeness(&self, other: &Vector) -> f64 {
+        (self.vector.cosine(other) - self.unrelated) / (1.0 - self.unrelated)
+    }
 }
 
 impl fmt::Debug for Embedder {
@@ -140,6 +170,7 @@ impl Embedder {
             model: model.into(),
             times,
             rests_until: Arc::default(),
+            unrelated: Arc::default(),
         })
     }
 
@@ -154,7 +185,7 @@ impl Embedder {
     /// # Errors
     ///
     /// What failed: recall goes on by words alone.
-    pub async fn report(&self, text: &str) -> Result<Option<Vector>, EmbeddingsError> {
+    pub async fn report(&self, text: &str) -> Result<Option<Meaning>, EmbeddingsError> {
         let resting = |until: &Option<Instant>| until.is_some_and(|until| Instant::now() < until);
         if resting(
             &self
@@ -167,13 +198,36 @@ impl Embedder {
         if text.trim().is_empty() {
             return Ok(None);
         }
-        let answer = self.ask(&[text], self.times.report).await;
+        let answer = self.meaning(text).await;
         let rest = answer.is_err().then(|| Instant::now() + self.times.rest);
         *self
             .rests_until
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = rest;
-        Ok(answer?.pop().flatten())
+        answer
+    }
+
+    async fn meaning(&self, text: &str) -> Result<Option<Meaning>, EmbeddingsError> {
+        let unrelated = *self
+            .unrelated
+            .get_or_try_init(|| async {
+                let vectors = self.ask(&STRANGERS, self.times.report).await?;
+                let vectors: Vec<Vector> = vectors.into_iter().flatten().collect();
+                let mut cosines = Vec::new();
+                for (place, one) in vectors.iter().enumerate() {
+                    cosines.extend(
+                        vectors
+                            .iter()
+                            .skip(place + 1)
+                            .map(|other| one.cosine(other)),
+                    );
+                }
+                let mean = cosines.iter().sum::<f64>() / cosines.len().max(1) as f64;
+                Ok(mean.clamp(0.0, MOST_UNRELATED))
+            })
+            .await?;
+        let vector = self.ask(&[text], self.times.report).await?.pop().flatten();
+        Ok(vector.map(|vector| Meaning { vector, unrelated }))
     }
 
     /// The meaning of each record, in their order; `None` for a text without any.

@@ -8,7 +8,10 @@
 //! dimension. A search looks at one bit a dimension of every incident, which stay in memory
 //! ([`nearest`]), and reads the bytes of the few that are near from the database. That is exact
 //! enough (what is lost would have stood far down) and takes a hundredth of the memory that plain
-//! vectors would. A vector is one more voice beside the words (`response::recall`), never a grade.
+//! vectors would. Models differ in how alike they find what has nothing in common (some say 0.1, some
+//! 0.7), so each is asked once about sentences that are strangers to each other, and that is where
+//! its scale begins. Likeness is one more voice beside the words (`response::recall`), never a
+//! grade.
 //!
 //! Deliberately absent: deciding when a record's vector is made (`jobs::embed`).
 
@@ -16,5 +19,5 @@ mod client;
 pub(super) mod nearest;
 mod vector;
 
-pub use client::{BATCH, Embedder, EmbeddingsError, Times};
+pub use client::{BATCH, Embedder, EmbeddingsError, Meaning, Times};
 pub use vector::Vector;

@@ -5,6 +5,7 @@ mod analysis;
 mod clicks;
 mod commands;
 mod durable;
+mod embeddings;
 mod faults;
 mod hindsight;
 mod history;

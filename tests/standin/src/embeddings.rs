@@ -172,9 +172,14 @@ fn vector(text: &str, meanings: &[Vec<String>]) -> Vec<f32> {
     let mut sum = vec![0.0; DIMENSIONS];
     for (place, group) in meanings.iter().enumerate() {
         for phrase in group {
-            if rest.contains(phrase.as_str()) {
+            let times = u16::try_from(rest.matches(phrase.as_str()).count()).unwrap_or(u16::MAX);
+            if times > 0 {
                 // What is known to mean something weighs more than a word.
-                add(&mut sum, &format!("meaning {place}"), 4.0);
+                add(
+                    &mut sum,
+                    &format!("meaning {place}"),
+                    8.0 * f32::from(times),
+                );
                 rest = rest.replace(phrase.as_str(), " ");
             }
         }
