@@ -236,6 +236,29 @@ async fn later_is_not_before_and_can_be_taken_back() {
     queue.shutdown(Duration::from_secs(5)).await;
 }
 
+#[tokio::test]
+async fn the_next_attempt_does_not_wait_for_the_next_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let log = Log::default();
+    let options = QueueOptions {
+        attempts: 8,
+        ..quick()
+    };
+    let queue = log.start(&store, options).await;
+    let began = Instant::now();
+    queue.commit(command("fail", "eight times")).await.unwrap();
+    until("it was given up", async || log.dead().len() == 1).await;
+    // The queue looks by itself once a second.
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(log.keys().len(), 8);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_at_once_share_commits() {
     let folder = tempfile::tempdir().unwrap();
