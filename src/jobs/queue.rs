@@ -5,7 +5,8 @@
 //!   power loss, and goes on within seconds of the next start.
 //! - The same key is one job, however often it comes.
 //! - Commands that arrive together share one commit, so that two hundred at once wait for a few
-//!   syncs of the disk and not for two hundred.
+//!   syncs of the disk and not for two hundred; and none of them waits for the syncs of the work on
+//!   the others, which begins when no more arrive.
 //! - A job that fails is tried again at a flat pace, [`QueueOptions::attempts`] times in all; one
 //!   that kills the process counts its attempts too. Then it is a dead letter, which is itself a
 //!   job, so that somebody is told in any case.
@@ -57,8 +58,17 @@ const AT_ONCE: usize = 6;
 const DEEPEST: usize = 100;
 /// Pause between two jobs that are released after they ran when the process died, twice or more.
 const QUARANTINE: Duration = Duration::from_secs(1);
-/// How often the queue looks for jobs that became due; committed ones wake it at once.
-const POLL: Duration = Duration::from_millis(250);
+/// How often the queue looks for jobs that became due. A net only: it is told to look of what was
+/// committed, and when a job is due that was put off in this process.
+const POLL: Duration = Duration::from_secs(1);
+/// The work on committed commands begins when for so long no other came ...
+const LULL: Duration = Duration::from_millis(10);
+/// ... or the first of them waits for so long.
+const LONGEST_LULL: Duration = Duration::from_millis(200);
+/// Jobs that are put off by more than this are left to the polls.
+const SOON: Duration = Duration::from_secs(30);
+/// A job is looked for a little after it is due: it is put off a moment after this was known.
+const AFTER_DUE: Duration = Duration::from_millis(20);
 /// Commands read at once while some are removed.
 const PURGED_AT_ONCE: i64 = 200;
 /// The place on duty: of the one shard there is.
@@ -344,7 +354,7 @@ impl Queue {
             .maintenance(
                 MaintenanceConfig::default()
                     .with_rescue_after(longest + BACKSTOP * 2)
-                    .with_rescuer_interval(Duration::from_secs(1))
+                    // Makes what is due within the next interval ready to be found.
                     .with_scheduler_interval(Duration::from_secs(1))
                     // As long as a key has to keep its second coming from being new.
                     .with_completed_job_retention(days(3))
@@ -367,13 +377,15 @@ impl Queue {
 
         let (intake, waiting) = mpsc::channel(WAITING);
         let (stopping, stop) = watch::channel(None);
-        let committer = tokio::spawn(commit_groups(
-            client.clone(),
-            waiting,
-            stop.clone(),
-            options.commit_patience,
-            store.write_pool().postgres().is_some(),
-        ));
+        let committer = Committer {
+            sqlite: match queue_pool(store) {
+                Pool::Sqlite(pool) => Some(pool.clone()),
+                Pool::Postgres(_) => None,
+            },
+            client: client.clone(),
+            patience: options.commit_patience,
+        };
+        let committer = tokio::spawn(committer.commit_groups(waiting, stop.clone()));
         let supervisor = tokio::spawn(supervise(client.clone(), stop, hold));
         Ok(Self {
             intake,
@@ -826,120 +838,244 @@ fn letter(args: &str, attempt: i64) -> Result<DeadLetter, StoreError> {
     })
 }
 
-/// Commits what waits, together, until the queue stops and nothing waits.
-async fn commit_groups(
+/// Commits what waits.
+struct Committer {
+    /// SQLite's one writing connection. Transactions on it are our own: of one of the queue's the
+    /// workers would be told at once, and take the connection for a commit of theirs, before the
+    /// next group. PostgreSQL's workers have connections of their own, and are told by the server.
+    sqlite: Option<SqlitePool>,
     client: Client,
-    mut waiting: mpsc::Receiver<Waiting>,
-    mut stop: watch::Receiver<Option<Duration>>,
     patience: Duration,
-    several: bool,
-) {
-    let mut closed = false;
-    loop {
-        let mut group = Vec::new();
-        let stopped = tokio::select! {
-            received = waiting.recv_many(&mut group, GROUP) => {
-                if received == 0 {
-                    return;
+}
+
+impl Committer {
+    /// Commits what waits, together, until the queue stops and nothing waits.
+    async fn commit_groups(
+        self,
+        mut waiting: mpsc::Receiver<Waiting>,
+        mut stop: watch::Receiver<Option<Duration>>,
+    ) {
+        let mut closed = false;
+        // Since when there is work that the workers were not told of, and when they will be.
+        let mut untold: Option<(tokio::time::Instant, tokio::time::Instant)> = None;
+        loop {
+            let mut group = Vec::new();
+            let lull = untold.map_or_else(tokio::time::Instant::now, |(_, until)| until);
+            tokio::select! {
+                biased;
+                received = waiting.recv_many(&mut group, GROUP) => {
+                    if received == 0 {
+                        return;
+                    }
                 }
-                false
+                () = stopped(&mut stop), if !closed => {
+                    // What was taken is still committed.
+                    waiting.close();
+                    closed = true;
+                    continue;
+                }
+                () = tokio::time::sleep_until(lull), if untold.is_some() => {
+                    untold = None;
+                    look_now(&self.client);
+                    continue;
+                }
             }
-            () = stopped(&mut stop), if !closed => true,
-        };
-        if stopped {
-            // What was taken is still committed.
-            waiting.close();
-            closed = true;
-            continue;
-        }
-        // Who waits for a group that ends in a panic is told so by the closed channel.
-        if AssertUnwindSafe(commit_group(&client, group, patience, several))
-            .catch_unwind()
-            .await
-            .is_err()
-        {
-            tracing::error!("committing commands panicked");
+            // Who waits for a group that ends in a panic is told so by the closed channel.
+            if AssertUnwindSafe(self.commit_group(group))
+                .catch_unwind()
+                .await
+                .is_err()
+            {
+                tracing::error!("committing commands panicked");
+            }
+            if self.sqlite.is_some() {
+                let now = tokio::time::Instant::now();
+                let since = untold.map_or(now, |(since, _)| since);
+                untold = Some((since, (now + LULL).min(since + LONGEST_LULL)));
+            }
         }
     }
+
+    async fn commit_group(&self, group: Vec<Waiting>) {
+        // A key that comes twice in one group is committed once, and told twice.
+        let mut unique: Vec<(Command, Option<Timestamp>)> = Vec::with_capacity(group.len());
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut first = Vec::with_capacity(group.len());
+        let mut oldest = tokio::time::Instant::now();
+        for waiting in &group {
+            oldest = oldest.min(waiting.arrived);
+            let place = *places
+                .entry(waiting.command.key.clone())
+                .or_insert_with(|| {
+                    if let Some(at) = waiting.at {
+                        look_at(&self.client, at);
+                    }
+                    unique.push((waiting.command.clone(), waiting.at));
+                    unique.len() - 1
+                });
+            first.push(place);
+        }
+        // The queue writes job by job: on a server each waits for an answer, so several write at
+        // once.
+        let chunk = if self.sqlite.is_some() { GROUP } else { CHUNK };
+        let mut writing = Vec::new();
+        for chunk in unique.chunks(chunk) {
+            writing.push(self.commit_chunk(chunk, oldest + self.patience).boxed());
+        }
+        let writing = futures::stream::iter(writing).buffered(AT_ONCE);
+        let committed: Vec<Vec<Result<Committed, StoreError>>> = writing.collect().await;
+        let results: Vec<Result<Committed, StoreError>> = committed.into_iter().flatten().collect();
+        let mut told = vec![false; unique.len()];
+        for (waiting, place) in group.into_iter().zip(first) {
+            let result = match results.get(place) {
+                Some(Ok(committed)) => Ok(match told.get_mut(place) {
+                    Some(told) if !*told => {
+                        *told = true;
+                        *committed
+                    }
+                    _ => Committed::Already,
+                }),
+                Some(Err(error)) => Err(same_error(error)),
+                None => Err(StoreError::Unavailable(None)),
+            };
+            // Who does not wait any more is not told.
+            let _ = waiting.done.send(result);
+        }
+    }
+
+    /// Commits these in one transaction; gives what became of each.
+    async fn commit_chunk(
+        &self,
+        commands: &[(Command, Option<Timestamp>)],
+        deadline: tokio::time::Instant,
+    ) -> Vec<Result<Committed, StoreError>> {
+        match self.insert_patiently(commands, deadline).await {
+            Ok(committed) => committed.into_iter().map(Ok).collect(),
+            // One command that cannot be stored does not take the others along.
+            Err(error) if !error.is_transient() && commands.len() > 1 => {
+                let mut results = Vec::with_capacity(commands.len());
+                for one in commands {
+                    let alone = self
+                        .insert_patiently(std::slice::from_ref(one), deadline)
+                        .await;
+                    results.push(
+                        alone.map(|committed| {
+                            committed.first().copied().unwrap_or(Committed::Already)
+                        }),
+                    );
+                }
+                results
+            }
+            Err(error) => {
+                tracing::error!(%error, commands = commands.len(), "commands could not be committed");
+                let mut results: Vec<_> =
+                    commands.iter().map(|_| Err(same_error(&error))).collect();
+                if let Some(first) = results.first_mut() {
+                    *first = Err(error);
+                }
+                results
+            }
+        }
+    }
+
+    /// Inserts in one transaction; tries again where the database is busy or full.
+    async fn insert_patiently(
+        &self,
+        commands: &[(Command, Option<Timestamp>)],
+        deadline: tokio::time::Instant,
+    ) -> Result<Vec<Committed>, StoreError> {
+        let mut pause = Duration::from_millis(20);
+        loop {
+            let error = match self.insert(commands).await {
+                Ok(committed) => return Ok(committed),
+                Err(error) => error,
+            };
+            let closed = matches!(
+                &error,
+                StoreError::Unavailable(None | Some(sqlx::Error::PoolClosed))
+            );
+            if !error.is_transient() || closed || tokio::time::Instant::now() + pause > deadline {
+                return Err(error);
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(500));
+        }
+    }
+
+    /// Inserts in one transaction.
+    async fn insert(
+        &self,
+        commands: &[(Command, Option<Timestamp>)],
+    ) -> Result<Vec<Committed>, StoreError> {
+        let items = commands.iter().map(|(command, at)| {
+            let opts = match at {
+                Some(at) => InsertOpts::default().with_scheduled_at(*at),
+                None => InsertOpts::default(),
+            };
+            riverqueue::InsertManyItem::new(command.clone(), opts)
+        });
+        let insert = self.client.insert_many(items);
+        let inserted = match &self.sqlite {
+            Some(pool) => {
+                let mut tx = riverqueue::database::begin_sqlite_write(pool).await?;
+                let inserted = insert.tx(&mut tx).await.map_err(queue_error)?;
+                tx.commit().await?;
+                inserted
+            }
+            None => insert.await.map_err(queue_error)?,
+        };
+        Ok(inserted
+            .iter()
+            .map(|job| {
+                if job.unique_skipped_as_duplicate {
+                    Committed::Already
+                } else {
+                    Committed::New
+                }
+            })
+            .collect())
+    }
+}
+
+/// Has the workers look for due jobs now. The queue looks at any change of its configuration, so
+/// the interval of its polls goes a millisecond up and down.
+fn look_now(client: &Client) {
+    let queues = client.local_queues();
+    let Some(config) = queues.configs().remove(QUEUE) else {
+        return;
+    };
+    let interval = if config.fetch_poll_interval() == POLL {
+        POLL + Duration::from_millis(1)
+    } else {
+        POLL
+    };
+    if let Err(error) = queues.update(QUEUE, config.with_fetch_poll_interval(interval)) {
+        // The next poll finds them.
+        tracing::warn!(error = %queue_error(error), "the queue can't be told to look");
+    }
+}
+
+/// Has the workers look when a job is due that is put off; one that is far off is left to the polls.
+fn look_at(client: &Client, due: Timestamp) {
+    let wait = Duration::try_from(Timestamp::now().duration_until(due)).unwrap_or_default();
+    look_after(client, wait);
+}
+
+fn look_after(client: &Client, wait: Duration) {
+    if wait > SOON {
+        return;
+    }
+    let client = client.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(wait + AFTER_DUE).await;
+        look_now(&client);
+    });
 }
 
 /// Returns when the queue is stopped, or dropped.
 async fn stopped(stop: &mut watch::Receiver<Option<Duration>>) {
     // Dropped without being stopped, it stops too.
     let _ = stop.wait_for(Option::is_some).await;
-}
-
-async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration, several: bool) {
-    // A key that comes twice in one group is committed once, and told twice.
-    let mut unique: Vec<(Command, Option<Timestamp>)> = Vec::with_capacity(group.len());
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut first = Vec::with_capacity(group.len());
-    let mut oldest = tokio::time::Instant::now();
-    for waiting in &group {
-        oldest = oldest.min(waiting.arrived);
-        let place = *places
-            .entry(waiting.command.key.clone())
-            .or_insert_with(|| {
-                unique.push((waiting.command.clone(), waiting.at));
-                unique.len() - 1
-            });
-        first.push(place);
-    }
-    // The queue writes job by job: on a server each waits for an answer, so several write at once.
-    let chunk = if several { CHUNK } else { GROUP };
-    let mut writing = Vec::new();
-    for chunk in unique.chunks(chunk) {
-        writing.push(commit_chunk(client, chunk, oldest + patience).boxed());
-    }
-    let writing = futures::stream::iter(writing).buffered(AT_ONCE);
-    let committed: Vec<Vec<Result<Committed, StoreError>>> = writing.collect().await;
-    let results: Vec<Result<Committed, StoreError>> = committed.into_iter().flatten().collect();
-    let mut told = vec![false; unique.len()];
-    for (waiting, place) in group.into_iter().zip(first) {
-        let result = match results.get(place) {
-            Some(Ok(committed)) => Ok(match told.get_mut(place) {
-                Some(told) if !*told => {
-                    *told = true;
-                    *committed
-                }
-                _ => Committed::Already,
-            }),
-            Some(Err(error)) => Err(same_error(error)),
-            None => Err(StoreError::Unavailable(None)),
-        };
-        // Who does not wait any more is not told.
-        let _ = waiting.done.send(result);
-    }
-}
-
-/// Commits these in one transaction; gives what became of each.
-async fn commit_chunk(
-    client: &Client,
-    commands: &[(Command, Option<Timestamp>)],
-    deadline: tokio::time::Instant,
-) -> Vec<Result<Committed, StoreError>> {
-    match insert_patiently(client, commands, deadline).await {
-        Ok(committed) => committed.into_iter().map(Ok).collect(),
-        // One command that cannot be stored does not take the others along.
-        Err(error) if !error.is_transient() && commands.len() > 1 => {
-            let mut results = Vec::with_capacity(commands.len());
-            for one in commands {
-                let alone = insert_patiently(client, std::slice::from_ref(one), deadline).await;
-                results.push(
-                    alone.map(|committed| committed.first().copied().unwrap_or(Committed::Already)),
-                );
-            }
-            results
-        }
-        Err(error) => {
-            tracing::error!(%error, commands = commands.len(), "commands could not be committed");
-            let mut results: Vec<_> = commands.iter().map(|_| Err(same_error(&error))).collect();
-            if let Some(first) = results.first_mut() {
-                *first = Err(error);
-            }
-            results
-        }
-    }
 }
 
 /// The error for each of those that waited together; the source stays with the log's entry.
@@ -951,48 +1087,6 @@ fn same_error(error: &StoreError) -> StoreError {
         StoreError::Invalid(sentence) => StoreError::Invalid(sentence.clone()),
         StoreError::Conflict(sentence) => StoreError::Conflict(sentence.clone()),
         _ => StoreError::Unavailable(None),
-    }
-}
-
-/// Inserts in one transaction; tries again where the database is busy or full.
-async fn insert_patiently(
-    client: &Client,
-    commands: &[(Command, Option<Timestamp>)],
-    deadline: tokio::time::Instant,
-) -> Result<Vec<Committed>, StoreError> {
-    let mut pause = Duration::from_millis(20);
-    loop {
-        let items = commands.iter().map(|(command, at)| {
-            let opts = match at {
-                Some(at) => InsertOpts::default().with_scheduled_at(*at),
-                None => InsertOpts::default(),
-            };
-            riverqueue::InsertManyItem::new(command.clone(), opts)
-        });
-        let error = match client.insert_many(items).await {
-            Ok(inserted) => {
-                return Ok(inserted
-                    .iter()
-                    .map(|job| {
-                        if job.unique_skipped_as_duplicate {
-                            Committed::Already
-                        } else {
-                            Committed::New
-                        }
-                    })
-                    .collect());
-            }
-            Err(error) => queue_error(error),
-        };
-        let closed = matches!(
-            &error,
-            StoreError::Unavailable(None | Some(sqlx::Error::PoolClosed))
-        );
-        if !error.is_transient() || closed || tokio::time::Instant::now() + pause > deadline {
-            return Err(error);
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(Duration::from_millis(500));
     }
 }
 
@@ -1186,6 +1280,13 @@ impl Worker<Command> for CommandWorker {
             if never {
                 return Ok(WorkOutcome::Discard);
             }
+        }
+        if let Some(client) = context.client() {
+            let after = match &failed {
+                JobError::Again { after, .. } => *after,
+                JobError::Never { .. } => None,
+            };
+            look_after(client, after.unwrap_or(self.options.pause));
         }
         Err(Ended::Failed(failed))
     }

@@ -112,6 +112,7 @@ in_every_home!(
     a_key_is_worked_once,
     a_job_that_fails_is_tried_then_somebody_is_told,
     later_is_not_before_and_can_be_taken_back,
+    the_next_attempt_does_not_wait_for_the_next_look,
     two_hundred_at_once_are_each_worked_once,
     one_command_that_cannot_be_stored_does_not_take_others_along,
     a_stop_waits_then_hands_over_without_counting,
@@ -240,6 +241,27 @@ async fn later_is_not_before_and_can_be_taken_back(home: &Home) {
     assert!((0..1500).contains(&late), "{late} ms late");
     until_idle(&queue).await;
     assert_eq!(log.keys(), ["soon"]);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+async fn the_next_attempt_does_not_wait_for_the_next_look(home: &Home) {
+    let store = home.store().await;
+    let log = Log::default();
+    let options = QueueOptions {
+        attempts: 8,
+        ..quick()
+    };
+    let queue = log.start(&store, options).await;
+    let began = Instant::now();
+    queue.commit(command("fail", "eight times")).await.unwrap();
+    until("it was given up", async || log.dead().len() == 1).await;
+    // The queue looks by itself once a second.
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(log.keys().len(), 8);
     queue.shutdown(Duration::from_secs(5)).await;
 }
 
