@@ -18,6 +18,8 @@
 //! until the first is gone, and one that loses its place stops what it works. Limits on time are
 //! kept here, where a job that is over them is an ordinary failure; the queue's own limits stand
 //! behind as a backstop.
+//! Commands are inserted by one statement of our own, many at once, in the form that the queue itself
+//! gives them.
 //!
 //! Deliberately absent: exactly-once. A job killed between its effect and its completion runs
 //! again: effects are keyed (see [`crate::store::Store::intend_post`]), and [`Job::attempt`] tells.
@@ -25,9 +27,10 @@
 use crate::database::place::{Lost, Place};
 use crate::database::{Body, Pool, Sql, query, query_as, query_scalar};
 use crate::store::{Store, StoreError};
+use futures::FutureExt;
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt};
 use jiff::Timestamp;
+use riverqueue::protocol::{UniqueKeyInput, unique_states_bitmask};
 use riverqueue::{
     Client, InsertOpts, JobArgs, JobRow, JobState, MaintenanceConfig, QueueConfig, Retention,
     RetryPolicy, UniqueOpts, WorkCancelled, WorkContext, WorkError, WorkOutcome, Worker,
@@ -35,8 +38,9 @@ use riverqueue::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use sqlx::{PgPool, SqlitePool};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,9 +55,6 @@ const QUEUE: &str = "default";
 const WAITING: usize = 4096;
 /// Commands in one commit.
 const GROUP: usize = 512;
-/// Of these, what PostgreSQL takes in one transaction, and how many of these at once.
-const CHUNK: usize = 32;
-const AT_ONCE: usize = 6;
 /// Levels of a payload; the reader of JSON gives up at 128.
 const DEEPEST: usize = 100;
 /// Pause between two jobs that are released after they ran when the process died, twice or more.
@@ -334,6 +335,7 @@ impl Queue {
             })
             .map_err(queue_error)?;
         let longest = options.longest();
+        let attempts = i32::try_from(options.attempts.max(1)).unwrap_or(i32::MAX);
         let days = |days: u64| Retention::DeleteAfter(Duration::from_secs(days * 24 * 60 * 60));
         let builder = match queue_pool(store) {
             // Commits wake the workers of this process, and there is no other.
@@ -347,7 +349,7 @@ impl Queue {
                 QueueConfig::new(options.workers.max(1)).with_fetch_poll_interval(POLL),
             )
             .fetch_cooldown(Duration::from_millis(1))
-            .default_max_attempts(i32::try_from(options.attempts.max(1)).unwrap_or(i32::MAX))
+            .default_max_attempts(attempts)
             .retry_policy(Flat(options.pause))
             .job_timeout(longest + BACKSTOP)
             .job_stuck_threshold(Duration::from_secs(3))
@@ -378,11 +380,9 @@ impl Queue {
         let (intake, waiting) = mpsc::channel(WAITING);
         let (stopping, stop) = watch::channel(None);
         let committer = Committer {
-            sqlite: match queue_pool(store) {
-                Pool::Sqlite(pool) => Some(pool.clone()),
-                Pool::Postgres(_) => None,
-            },
+            pool: queue_pool(store).clone(),
             client: client.clone(),
+            attempts: i64::from(attempts),
             patience: options.commit_patience,
         };
         let committer = tokio::spawn(committer.commit_groups(waiting, stop.clone()));
@@ -840,11 +840,10 @@ fn letter(args: &str, attempt: i64) -> Result<DeadLetter, StoreError> {
 
 /// Commits what waits.
 struct Committer {
-    /// SQLite's one writing connection. Transactions on it are our own: of one of the queue's the
-    /// workers would be told at once, and take the connection for a commit of theirs, before the
-    /// next group. PostgreSQL's workers have connections of their own, and are told by the server.
-    sqlite: Option<SqlitePool>,
+    pool: Pool,
     client: Client,
+    /// Attempts of a command in all.
+    attempts: i64,
     patience: Duration,
 }
 
@@ -856,7 +855,9 @@ impl Committer {
         mut stop: watch::Receiver<Option<Duration>>,
     ) {
         let mut closed = false;
-        // Since when there is work that the workers were not told of, and when they will be.
+        // Since when there is work that the workers were not told of, and when they will be. Told at
+        // once, they would take the processor, and SQLite's one connection that writes for a commit
+        // of their own, before the next group.
         let mut untold: Option<(tokio::time::Instant, tokio::time::Instant)> = None;
         loop {
             let mut group = Vec::new();
@@ -888,11 +889,9 @@ impl Committer {
             {
                 tracing::error!("committing commands panicked");
             }
-            if self.sqlite.is_some() {
-                let now = tokio::time::Instant::now();
-                let since = untold.map_or(now, |(since, _)| since);
-                untold = Some((since, (now + LULL).min(since + LONGEST_LULL)));
-            }
+            let now = tokio::time::Instant::now();
+            let since = untold.map_or(now, |(since, _)| since);
+            untold = Some((since, (now + LULL).min(since + LONGEST_LULL)));
         }
     }
 
@@ -915,16 +914,7 @@ impl Committer {
                 });
             first.push(place);
         }
-        // The queue writes job by job: on a server each waits for an answer, so several write at
-        // once.
-        let chunk = if self.sqlite.is_some() { GROUP } else { CHUNK };
-        let mut writing = Vec::new();
-        for chunk in unique.chunks(chunk) {
-            writing.push(self.commit_chunk(chunk, oldest + self.patience).boxed());
-        }
-        let writing = futures::stream::iter(writing).buffered(AT_ONCE);
-        let committed: Vec<Vec<Result<Committed, StoreError>>> = writing.collect().await;
-        let results: Vec<Result<Committed, StoreError>> = committed.into_iter().flatten().collect();
+        let results = self.commit_unique(&unique, oldest + self.patience).await;
         let mut told = vec![false; unique.len()];
         for (waiting, place) in group.into_iter().zip(first) {
             let result = match results.get(place) {
@@ -943,8 +933,8 @@ impl Committer {
         }
     }
 
-    /// Commits these in one transaction; gives what became of each.
-    async fn commit_chunk(
+    /// Commits these at once; gives what became of each.
+    async fn commit_unique(
         &self,
         commands: &[(Command, Option<Timestamp>)],
         deadline: tokio::time::Instant,
@@ -978,7 +968,7 @@ impl Committer {
         }
     }
 
-    /// Inserts in one transaction; tries again where the database is busy or full.
+    /// Inserts at once; tries again where the database is busy or full.
     async fn insert_patiently(
         &self,
         commands: &[(Command, Option<Timestamp>)],
@@ -1002,39 +992,87 @@ impl Committer {
         }
     }
 
-    /// Inserts in one transaction.
+    /// Inserts all with one statement: job by job, as the queue itself would, each waits for its turn
+    /// with the database, and two hundred of these waits are longer than everything else together.
     async fn insert(
         &self,
         commands: &[(Command, Option<Timestamp>)],
     ) -> Result<Vec<Committed>, StoreError> {
-        let items = commands.iter().map(|(command, at)| {
-            let opts = match at {
-                Some(at) => InsertOpts::default().with_scheduled_at(*at),
-                None => InsertOpts::default(),
-            };
-            riverqueue::InsertManyItem::new(command.clone(), opts)
-        });
-        let insert = self.client.insert_many(items);
-        let inserted = match &self.sqlite {
-            Some(pool) => {
-                let mut tx = riverqueue::database::begin_sqlite_write(pool).await?;
-                let inserted = insert.tx(&mut tx).await.map_err(queue_error)?;
-                tx.commit().await?;
-                inserted
-            }
-            None => insert.await.map_err(queue_error)?,
+        const INSERT: Sql = Sql {
+            sqlite: "INSERT INTO river_job (args, created_at, kind, max_attempts, metadata, queue, \
+                         scheduled_at, state, tags, unique_key, unique_states) \
+                     SELECT jsonb(job.value -> '$.args'), datetime('now', 'subsec'), 'command', $2, \
+                         jsonb('{}'), $3, coalesce(strftime('%Y-%m-%d %H:%M:%f', job.value ->> '$.at'), \
+                         datetime('now', 'subsec')), \
+                         CASE WHEN job.value ->> '$.at' IS NULL THEN 'available' ELSE 'scheduled' END, \
+                         jsonb('[]'), unhex(job.value ->> '$.unique'), $4 \
+                     FROM json_each($1) AS job WHERE true ORDER BY job.key \
+                     ON CONFLICT DO NOTHING RETURNING lower(hex(unique_key))",
+            postgres: "INSERT INTO river_job (args, kind, max_attempts, queue, \
+                           scheduled_at, state, unique_key, unique_states) \
+                       SELECT job.value -> 'args', 'command', $2::bigint::smallint, $3, \
+                           coalesce((job.value ->> 'at')::timestamptz, now()), \
+                           (CASE WHEN job.value ->> 'at' IS NULL THEN 'available' ELSE 'scheduled' END)::river_job_state, \
+                           decode(job.value ->> 'unique', 'hex'), $4::bigint::integer::bit(8) \
+                       FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS job(value, place) \
+                       ORDER BY job.place \
+                       ON CONFLICT DO NOTHING RETURNING encode(unique_key, 'hex')",
         };
-        Ok(inserted
+        let mut keys = Vec::with_capacity(commands.len());
+        let mut rows = Vec::with_capacity(commands.len());
+        for (command, at) in commands {
+            let args = riverqueue::encoding::encode_args(command)?;
+            let unique = unique_key(&args)?;
+            rows.push(Row {
+                args,
+                at: *at,
+                unique: unique.clone(),
+            });
+            keys.push(unique);
+        }
+        let new: HashSet<String> = query_scalar(INSERT)
+            .bind(serde_json::to_string(&rows)?)
+            .bind(self.attempts)
+            .bind(QUEUE)
+            .bind(i64::from(unique_states_bitmask(&unique())))
+            .fetch_all(&self.pool)
+            .await?
+            .into_iter()
+            .collect();
+        Ok(keys
             .iter()
-            .map(|job| {
-                if job.unique_skipped_as_duplicate {
-                    Committed::Already
-                } else {
+            .map(|key| {
+                if new.contains(key) {
                     Committed::New
+                } else {
+                    Committed::Already
                 }
             })
             .collect())
     }
+}
+
+/// A command as the statement that inserts it takes it.
+#[derive(Serialize)]
+struct Row {
+    args: Box<RawValue>,
+    at: Option<Timestamp>,
+    unique: String,
+}
+
+/// What keeps a command from being inserted twice, as the queue itself makes it, in hexadecimal.
+fn unique_key(args: &RawValue) -> Result<String, StoreError> {
+    let key = riverqueue::protocol::unique_key(&UniqueKeyInput {
+        encoded_args: args,
+        kind: Command::KIND,
+        now: Timestamp::UNIX_EPOCH,
+        opts: &unique(),
+        queue: QUEUE,
+        scheduled_at: None,
+        unique_fields: Command::unique_fields(),
+    });
+    let key = key.map_err(queue_error)?.unwrap_or_default();
+    Ok(key.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Has the workers look for due jobs now. The queue looks at any change of its configuration, so
@@ -1142,8 +1180,8 @@ impl RetryPolicy for Flat {
 }
 
 /// The states in which a key keeps its second coming from being new: all of them.
-fn once() -> InsertOpts {
-    InsertOpts::default().with_unique(UniqueOpts::new().with_by_args(true).with_by_state([
+fn unique() -> UniqueOpts {
+    UniqueOpts::new().with_by_args(true).with_by_state([
         JobState::Available,
         JobState::Cancelled,
         JobState::Completed,
@@ -1152,7 +1190,11 @@ fn once() -> InsertOpts {
         JobState::Retryable,
         JobState::Running,
         JobState::Scheduled,
-    ]))
+    ])
+}
+
+fn once() -> InsertOpts {
+    InsertOpts::default().with_unique(unique())
 }
 
 impl JobArgs for Command {
