@@ -7,7 +7,7 @@
 //! never the one that a model alone says.
 
 use super::recall::Prepared;
-use crate::incident::service::same_service;
+use crate::incident::service::SameAs;
 use crate::incident::{Grade, IncidentId, PastIncident, Recalled, Registry};
 use std::cmp::Reverse;
 
@@ -48,12 +48,13 @@ pub fn grade(
     own: Option<IncidentId>,
     limits: Limits,
 ) -> Vec<Recalled> {
+    let asked = SameAs::new(registry, service);
     let mut graded: Vec<Recalled> = candidates
         .into_iter()
         .filter(|incident| Some(incident.id) != own)
         .map(|incident| {
             let similarity = query.similarity(&incident);
-            let same = same_service(registry, service, incident.service.as_deref());
+            let same = asked.is(incident.service.as_deref());
             Recalled {
                 grade: grade_of(similarity.value, similarity.shares_signature, same),
                 similarity: similarity.value,
