@@ -38,7 +38,6 @@ use riverqueue::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use sqlx::{PgPool, SqlitePool};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -434,7 +433,11 @@ impl Queue {
             ));
         }
         let command = Command {
-            payload: without_nul(command.payload),
+            payload: if has_nul(&command.payload) {
+                without_nul(command.payload)
+            } else {
+                command.payload
+            },
             ..command
         };
         let (done, committed) = oneshot::channel();
@@ -629,21 +632,26 @@ fn reads_back(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// A text without NUL, which the JSON of PostgreSQL refuses.
-fn without_nul(value: Value) -> Value {
-    let clean = |text: String| {
-        if text.contains('\0') {
-            text.replace('\0', "")
-        } else {
-            text
-        }
-    };
+/// Whether a text in it holds NUL, which the JSON of PostgreSQL refuses.
+fn has_nul(value: &Value) -> bool {
     match value {
-        Value::String(text) => Value::String(clean(text)),
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, field)| key.contains('\0') || has_nul(field)),
+        _ => false,
+    }
+}
+
+/// The same without NUL.
+fn without_nul(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace('\0', "")),
         Value::Array(items) => items.into_iter().map(without_nul).collect(),
         Value::Object(fields) => fields
             .into_iter()
-            .map(|(key, field)| (clean(key), without_nul(field)))
+            .map(|(key, field)| (key.replace('\0', ""), without_nul(field)))
             .collect(),
         other => other,
     }
@@ -891,7 +899,14 @@ impl Committer {
             }
             let now = tokio::time::Instant::now();
             let since = untold.map_or(now, |(since, _)| since);
-            untold = Some((since, (now + LULL).min(since + LONGEST_LULL)));
+            let latest = since + LONGEST_LULL;
+            if latest <= now {
+                // However many more wait.
+                untold = None;
+                look_now(&self.client);
+            } else {
+                untold = Some((since, latest.min(now + LULL)));
+            }
         }
     }
 
@@ -901,22 +916,26 @@ impl Committer {
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut first = Vec::with_capacity(group.len());
         let mut oldest = tokio::time::Instant::now();
-        for waiting in &group {
-            oldest = oldest.min(waiting.arrived);
-            let place = *places
-                .entry(waiting.command.key.clone())
-                .or_insert_with(|| {
-                    if let Some(at) = waiting.at {
-                        look_at(&self.client, at);
-                    }
-                    unique.push((waiting.command.clone(), waiting.at));
-                    unique.len() - 1
-                });
-            first.push(place);
+        for Waiting {
+            command,
+            at,
+            arrived,
+            done,
+        } in group
+        {
+            oldest = oldest.min(arrived);
+            let place = *places.entry(command.key.clone()).or_insert_with(|| {
+                if let Some(at) = at {
+                    look_at(&self.client, at);
+                }
+                unique.push((command, at));
+                unique.len() - 1
+            });
+            first.push((done, place));
         }
         let results = self.commit_unique(&unique, oldest + self.patience).await;
         let mut told = vec![false; unique.len()];
-        for (waiting, place) in group.into_iter().zip(first) {
+        for (done, place) in first {
             let result = match results.get(place) {
                 Some(Ok(committed)) => Ok(match told.get_mut(place) {
                     Some(told) if !*told => {
@@ -929,7 +948,7 @@ impl Committer {
                 None => Err(StoreError::Unavailable(None)),
             };
             // Who does not wait any more is not told.
-            let _ = waiting.done.send(result);
+            let _ = done.send(result);
         }
     }
 
@@ -1021,10 +1040,9 @@ impl Committer {
         let mut keys = Vec::with_capacity(commands.len());
         let mut rows = Vec::with_capacity(commands.len());
         for (command, at) in commands {
-            let args = riverqueue::encoding::encode_args(command)?;
-            let unique = unique_key(&args)?;
+            let unique = unique_key(&command.key)?;
             rows.push(Row {
-                args,
+                args: command,
                 at: *at,
                 unique: unique.clone(),
             });
@@ -1054,16 +1072,18 @@ impl Committer {
 
 /// A command as the statement that inserts it takes it.
 #[derive(Serialize)]
-struct Row {
-    args: Box<RawValue>,
+struct Row<'c> {
+    args: &'c Command,
     at: Option<Timestamp>,
     unique: String,
 }
 
 /// What keeps a command from being inserted twice, as the queue itself makes it, in hexadecimal.
-fn unique_key(args: &RawValue) -> Result<String, StoreError> {
+fn unique_key(key: &str) -> Result<String, StoreError> {
+    // Of the arguments it is made from this one alone.
+    let args = riverqueue::encoding::encode_args(&BTreeMap::from([("key", key)]))?;
     let key = riverqueue::protocol::unique_key(&UniqueKeyInput {
-        encoded_args: args,
+        encoded_args: &args,
         kind: Command::KIND,
         now: Timestamp::UNIX_EPOCH,
         opts: &unique(),

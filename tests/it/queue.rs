@@ -5,7 +5,7 @@
 use crate::homes::{Home, in_every_home};
 use futures::FutureExt;
 use jiff::Timestamp;
-use precedent::database::{Pool, Sql, query_scalar};
+use precedent::database::{Pool, Sql, query_as};
 use precedent::jobs::queue::{
     Command, Committed, Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker,
 };
@@ -289,11 +289,12 @@ async fn two_hundred_at_once_are_each_worked_once(home: &Home) {
 async fn a_command_stands_as_the_queue_itself_would_write_it(home: &Home) {
     const ROW: Sql = Sql {
         sqlite: "SELECT concat_ws('/', kind, state, queue, priority, max_attempts, \
-                 CASE state WHEN 'scheduled' THEN scheduled_at END, json(tags), unique_states, attempt, length(unique_key), typeof(args), \
-                 typeof(metadata), typeof(created_at), json_extract(args, '$.payload')) \
-                 FROM river_job WHERE json_extract(args, '$.key') = $1",
+                 CASE state WHEN 'scheduled' THEN scheduled_at END, json(tags), unique_states, \
+                 attempt, length(unique_key), typeof(args), typeof(metadata), typeof(created_at)), \
+                 json(args) FROM river_job WHERE json_extract(args, '$.key') = $1",
         postgres: "SELECT concat_ws('/', kind, state, queue, priority, max_attempts, \
-                   CASE state WHEN 'scheduled' THEN scheduled_at END, tags, unique_states, attempt, length(unique_key), args->>'payload') \
+                   CASE state WHEN 'scheduled' THEN scheduled_at END, tags, unique_states, \
+                   attempt, length(unique_key)), args::text \
                    FROM river_job WHERE args->>'key' = $1",
     };
     let store = home.store().await;
@@ -324,9 +325,13 @@ async fn a_command_stands_as_the_queue_itself_would_write_it(home: &Home) {
             counts.due == 0 && counts.running == 0
         })
         .await;
-        let [ours, theirs] = [ours, theirs].map(async |key| -> String {
-            let row = query_scalar(ROW).bind(key).fetch_one(store.read_pool());
-            row.await.unwrap()
+        let [ours, theirs] = [ours, theirs].map(async |key| {
+            let row = query_as(ROW).bind(&key).fetch_one(store.read_pool());
+            let (row, args): (String, String) = row.await.unwrap();
+            // Spelled in one way or another, it reads the same.
+            let args: Command = serde_json::from_str(&args).unwrap();
+            assert_eq!(args, command(&key));
+            row
         });
         assert_eq!(ours.await, theirs.await);
     }
