@@ -146,10 +146,24 @@ impl Server {
         Ok(bot)
     }
 
-    /// Kills a bot and waits until the stand-in has noticed.
+    /// Waits until nothing was asked of the stand-in for so long.
+    pub async fn quiet(&self, long: Duration) {
+        let mut asked = self.discord.requests().len();
+        loop {
+            tokio::time::sleep(long).await;
+            let now = self.discord.requests().len();
+            if now == asked {
+                return;
+            }
+            asked = now;
+        }
+    }
+
+    /// Kills a bot and waits until the stand-in has noticed; it keeps nothing for its session.
     pub async fn kill(&self, mut bot: Bot) -> Result<()> {
         bot.child.kill().await?;
         self.discord.gateway().disconnected().await;
+        self.discord.gateway().forget_sessions();
         self.discord.forget_unanswered();
         Ok(())
     }

@@ -54,11 +54,6 @@ impl Times {
         self.0.push(time);
     }
 
-    /// All of another.
-    pub fn extend(&mut self, other: &Self) {
-        self.0.extend(&other.0);
-    }
-
     /// By nearest rank; 0 to 100.
     pub fn percentile(&self, percent: f64) -> Duration {
         let mut sorted = self.0.clone();

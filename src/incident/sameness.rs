@@ -11,7 +11,7 @@ use super::words::{fold, is_cjk, is_stop_word, meaningful};
 use super::{PastIncident, service};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 /// Overlap from which two texts are the same (rules.md, *Words*).
@@ -37,8 +37,8 @@ pub struct Phrase {
     tokens: BTreeSet<String>,
     /// Numbers and identifiers among them: where these differ, the texts do.
     telling: BTreeSet<String>,
-    /// Every folded word, stop words too, for opposites.
-    words: BTreeSet<String>,
+    /// The folded words that have an opposite.
+    words: BTreeSet<&'static str>,
     /// The folded text, for opposites in Chinese; empty where it has none.
     han: String,
     negated: bool,
@@ -149,7 +149,7 @@ impl Phrase {
                 .collect(),
             words: folded
                 .split(|c: char| !c.is_alphanumeric())
-                .map(str::to_owned)
+                .filter_map(|word| POLES.get(word).copied())
                 .collect(),
             negated: negates(&masked),
             direction: direction(&folded),
@@ -339,6 +339,14 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("expand", "shrink"),
     ("speed", "slow"),
 ];
+
+/// Each word of these pairs.
+static POLES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    OPPOSITES
+        .iter()
+        .flat_map(|(left, right)| [*left, *right])
+        .collect()
+});
 
 const HAN_OPPOSITES: &[(&str, &str)] = &[
     ("启用", "禁用"),

@@ -187,6 +187,8 @@ impl Registry {
     pub fn nearly_named_in(&self, report: &str) -> Near<'_> {
         let mut found: Vec<&str> = Vec::new();
         let mut words = std::collections::BTreeSet::new();
+        // Made at the first word that is looked up: most reports have none.
+        let index = std::cell::LazyCell::new(|| Index::of(self));
         let chunks = report
             .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_')) || is_cjk(c))
             .map(|chunk| chunk.trim_matches(['-', '_']))
@@ -195,7 +197,7 @@ impl Registry {
             if words.len() >= MOST_GUESSED {
                 break;
             }
-            if !words.insert(chunk) || self.resolve(chunk).is_some() {
+            if !words.insert(chunk) || index.resolve(chunk).is_some() {
                 continue;
             }
             match self.near(chunk) {
@@ -279,6 +281,7 @@ impl Registry {
 }
 
 /// The names of a registry, each normalised once: a report holds many words to be looked up.
+#[derive(Default)]
 struct Index<'r> {
     exact: HashMap<&'r str, &'r Service>,
     separators: HashMap<String, Vec<&'r Service>>,
@@ -287,11 +290,7 @@ struct Index<'r> {
 
 impl<'r> Index<'r> {
     fn of(registry: &'r Registry) -> Self {
-        let mut index = Self {
-            exact: HashMap::new(),
-            separators: HashMap::new(),
-            keys: HashMap::new(),
-        };
+        let mut index = Self::default();
         for service in &registry.services {
             for name in std::iter::once(&service.name).chain(&service.aliases) {
                 index.exact.entry(name).or_insert(service);
@@ -431,18 +430,46 @@ fn distance(one: &[char], other: &[char]) -> u32 {
     at(&row, other.len())
 }
 
-/// Whether two names mean one service, by rule and registry. Unknown equals nothing.
+/// Whether two names mean one service, by rule and registry. Unknown equals nothing. Who holds one
+/// against many prepares it: [`SameAs`].
 pub fn same_service(registry: &Registry, one: Option<&str>, other: Option<&str>) -> bool {
-    let (Some(one), Some(other)) = (one, other) else {
-        return false;
-    };
-    if one.trim().is_empty() || other.trim().is_empty() {
-        return false;
+    SameAs::new(registry, one).is(other)
+}
+
+/// A service to hold other names against; the registry's names are normalised once.
+pub struct SameAs<'r> {
+    index: Index<'r>,
+    /// Its canonical name, and what it is compared by without one. `None` where it is not known.
+    wanted: Option<(Option<&'r str>, String)>,
+}
+
+impl<'r> SameAs<'r> {
+    /// Prepares a service.
+    pub fn new(registry: &'r Registry, service: Option<&str>) -> Self {
+        let known = service.filter(|name| !name.trim().is_empty());
+        let index = match known {
+            Some(_) => Index::of(registry),
+            None => Index::default(),
+        };
+        Self {
+            wanted: known.map(|name| (index.resolve(name), key(name))),
+            index,
+        }
     }
-    match (registry.resolve(one), registry.resolve(other)) {
-        (Some(a), Some(b)) => a == b,
-        (None, None) => key(one) == key(other) && !key(one).is_empty(),
-        _ => false,
+
+    /// Whether this name means it. Unknown equals nothing.
+    pub fn is(&self, name: Option<&str>) -> bool {
+        let (Some((wanted, wanted_key)), Some(name)) = (&self.wanted, name) else {
+            return false;
+        };
+        if name.trim().is_empty() {
+            return false;
+        }
+        match (wanted, self.index.resolve(name)) {
+            (Some(a), Some(b)) => *a == b,
+            (None, None) => *wanted_key == key(name) && !wanted_key.is_empty(),
+            _ => false,
+        }
     }
 }
 

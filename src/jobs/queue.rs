@@ -5,7 +5,8 @@
 //!   power loss, and goes on within seconds of the next start.
 //! - The same key is one job, however often it comes.
 //! - Commands that arrive together share one commit, so that two hundred at once wait for a few
-//!   syncs of the disk and not for two hundred.
+//!   syncs of the disk and not for two hundred; and none of them waits for the syncs of the work on
+//!   the others, which begins when no more arrive.
 //! - A job that fails is tried again at a flat pace, [`QueueOptions::attempts`] times in all; one
 //!   that kills the process counts its attempts too. Then it is a dead letter, which is itself a
 //!   job, so that somebody is told in any case.
@@ -17,6 +18,8 @@
 //! until the first is gone, and one that loses its place stops what it works. Limits on time are
 //! kept here, where a job that is over them is an ordinary failure; the queue's own limits stand
 //! behind as a backstop.
+//! Commands are inserted by one statement of our own, many at once, in the form that the queue itself
+//! gives them.
 //!
 //! Deliberately absent: exactly-once. A job killed between its effect and its completion runs
 //! again: effects are keyed (see [`crate::store::Store::intend_post`]), and [`Job::attempt`] tells.
@@ -24,9 +27,10 @@
 use crate::database::place::{Lost, Place};
 use crate::database::{Body, Pool, Sql, query, query_as, query_scalar};
 use crate::store::{Store, StoreError};
+use futures::FutureExt;
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt};
 use jiff::Timestamp;
+use riverqueue::protocol::{UniqueKeyInput, unique_states_bitmask};
 use riverqueue::{
     Client, InsertOpts, JobArgs, JobRow, JobState, MaintenanceConfig, QueueConfig, Retention,
     RetryPolicy, UniqueOpts, WorkCancelled, WorkContext, WorkError, WorkOutcome, Worker,
@@ -35,7 +39,7 @@ use riverqueue::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::{PgPool, SqlitePool};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,15 +54,21 @@ const QUEUE: &str = "default";
 const WAITING: usize = 4096;
 /// Commands in one commit.
 const GROUP: usize = 512;
-/// Of these, what PostgreSQL takes in one transaction, and how many of these at once.
-const CHUNK: usize = 32;
-const AT_ONCE: usize = 6;
 /// Levels of a payload; the reader of JSON gives up at 128.
 const DEEPEST: usize = 100;
 /// Pause between two jobs that are released after they ran when the process died, twice or more.
 const QUARANTINE: Duration = Duration::from_secs(1);
-/// How often the queue looks for jobs that became due; committed ones wake it at once.
-const POLL: Duration = Duration::from_millis(250);
+/// How often the queue looks for jobs that became due. A net only: it is told to look of what was
+/// committed, and when a job is due that was put off in this process.
+const POLL: Duration = Duration::from_secs(1);
+/// The work on committed commands begins when for so long no other came ...
+const LULL: Duration = Duration::from_millis(10);
+/// ... or the first of them waits for so long.
+const LONGEST_LULL: Duration = Duration::from_millis(200);
+/// Jobs that are put off by more than this are left to the polls.
+const SOON: Duration = Duration::from_secs(30);
+/// A job is looked for a little after it is due: it is put off a moment after this was known.
+const AFTER_DUE: Duration = Duration::from_millis(20);
 /// Commands read at once while some are removed.
 const PURGED_AT_ONCE: i64 = 200;
 /// The place on duty: of the one shard there is.
@@ -324,6 +334,7 @@ impl Queue {
             })
             .map_err(queue_error)?;
         let longest = options.longest();
+        let attempts = i32::try_from(options.attempts.max(1)).unwrap_or(i32::MAX);
         let days = |days: u64| Retention::DeleteAfter(Duration::from_secs(days * 24 * 60 * 60));
         let builder = match queue_pool(store) {
             // Commits wake the workers of this process, and there is no other.
@@ -337,14 +348,14 @@ impl Queue {
                 QueueConfig::new(options.workers.max(1)).with_fetch_poll_interval(POLL),
             )
             .fetch_cooldown(Duration::from_millis(1))
-            .default_max_attempts(i32::try_from(options.attempts.max(1)).unwrap_or(i32::MAX))
+            .default_max_attempts(attempts)
             .retry_policy(Flat(options.pause))
             .job_timeout(longest + BACKSTOP)
             .job_stuck_threshold(Duration::from_secs(3))
             .maintenance(
                 MaintenanceConfig::default()
                     .with_rescue_after(longest + BACKSTOP * 2)
-                    .with_rescuer_interval(Duration::from_secs(1))
+                    // Makes what is due within the next interval ready to be found.
                     .with_scheduler_interval(Duration::from_secs(1))
                     // As long as a key has to keep its second coming from being new.
                     .with_completed_job_retention(days(3))
@@ -367,13 +378,13 @@ impl Queue {
 
         let (intake, waiting) = mpsc::channel(WAITING);
         let (stopping, stop) = watch::channel(None);
-        let committer = tokio::spawn(commit_groups(
-            client.clone(),
-            waiting,
-            stop.clone(),
-            options.commit_patience,
-            store.write_pool().postgres().is_some(),
-        ));
+        let committer = Committer {
+            pool: queue_pool(store).clone(),
+            client: client.clone(),
+            attempts: i64::from(attempts),
+            patience: options.commit_patience,
+        };
+        let committer = tokio::spawn(committer.commit_groups(waiting, stop.clone()));
         let supervisor = tokio::spawn(supervise(client.clone(), stop, hold));
         Ok(Self {
             intake,
@@ -422,7 +433,11 @@ impl Queue {
             ));
         }
         let command = Command {
-            payload: without_nul(command.payload),
+            payload: if has_nul(&command.payload) {
+                without_nul(command.payload)
+            } else {
+                command.payload
+            },
             ..command
         };
         let (done, committed) = oneshot::channel();
@@ -617,21 +632,26 @@ fn reads_back(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// A text without NUL, which the JSON of PostgreSQL refuses.
-fn without_nul(value: Value) -> Value {
-    let clean = |text: String| {
-        if text.contains('\0') {
-            text.replace('\0', "")
-        } else {
-            text
-        }
-    };
+/// Whether a text in it holds NUL, which the JSON of PostgreSQL refuses.
+fn has_nul(value: &Value) -> bool {
     match value {
-        Value::String(text) => Value::String(clean(text)),
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, field)| key.contains('\0') || has_nul(field)),
+        _ => false,
+    }
+}
+
+/// The same without NUL.
+fn without_nul(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace('\0', "")),
         Value::Array(items) => items.into_iter().map(without_nul).collect(),
         Value::Object(fields) => fields
             .into_iter()
-            .map(|(key, field)| (clean(key), without_nul(field)))
+            .map(|(key, field)| (key.replace('\0', ""), without_nul(field)))
             .collect(),
         other => other,
     }
@@ -826,120 +846,294 @@ fn letter(args: &str, attempt: i64) -> Result<DeadLetter, StoreError> {
     })
 }
 
-/// Commits what waits, together, until the queue stops and nothing waits.
-async fn commit_groups(
+/// Commits what waits.
+struct Committer {
+    pool: Pool,
     client: Client,
-    mut waiting: mpsc::Receiver<Waiting>,
-    mut stop: watch::Receiver<Option<Duration>>,
+    /// Attempts of a command in all.
+    attempts: i64,
     patience: Duration,
-    several: bool,
-) {
-    let mut closed = false;
-    loop {
-        let mut group = Vec::new();
-        let stopped = tokio::select! {
-            received = waiting.recv_many(&mut group, GROUP) => {
-                if received == 0 {
-                    return;
+}
+
+impl Committer {
+    /// Commits what waits, together, until the queue stops and nothing waits.
+    async fn commit_groups(
+        self,
+        mut waiting: mpsc::Receiver<Waiting>,
+        mut stop: watch::Receiver<Option<Duration>>,
+    ) {
+        let mut closed = false;
+        // Since when there is work that the workers were not told of, and when they will be. Told at
+        // once, they would take the processor, and SQLite's one connection that writes for a commit
+        // of their own, before the next group.
+        let mut untold: Option<(tokio::time::Instant, tokio::time::Instant)> = None;
+        loop {
+            let mut group = Vec::new();
+            let lull = untold.map_or_else(tokio::time::Instant::now, |(_, until)| until);
+            tokio::select! {
+                biased;
+                received = waiting.recv_many(&mut group, GROUP) => {
+                    if received == 0 {
+                        return;
+                    }
                 }
-                false
+                () = stopped(&mut stop), if !closed => {
+                    // What was taken is still committed.
+                    waiting.close();
+                    closed = true;
+                    continue;
+                }
+                () = tokio::time::sleep_until(lull), if untold.is_some() => {
+                    untold = None;
+                    look_now(&self.client);
+                    continue;
+                }
             }
-            () = stopped(&mut stop), if !closed => true,
-        };
-        if stopped {
-            // What was taken is still committed.
-            waiting.close();
-            closed = true;
-            continue;
-        }
-        // Who waits for a group that ends in a panic is told so by the closed channel.
-        if AssertUnwindSafe(commit_group(&client, group, patience, several))
-            .catch_unwind()
-            .await
-            .is_err()
-        {
-            tracing::error!("committing commands panicked");
+            // Who waits for a group that ends in a panic is told so by the closed channel.
+            if AssertUnwindSafe(self.commit_group(group))
+                .catch_unwind()
+                .await
+                .is_err()
+            {
+                tracing::error!("committing commands panicked");
+            }
+            let now = tokio::time::Instant::now();
+            let since = untold.map_or(now, |(since, _)| since);
+            let latest = since + LONGEST_LULL;
+            if latest <= now {
+                // However many more wait.
+                untold = None;
+                look_now(&self.client);
+            } else {
+                untold = Some((since, latest.min(now + LULL)));
+            }
         }
     }
+
+    async fn commit_group(&self, group: Vec<Waiting>) {
+        // A key that comes twice in one group is committed once, and told twice.
+        let mut unique: Vec<(Command, Option<Timestamp>)> = Vec::with_capacity(group.len());
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut first = Vec::with_capacity(group.len());
+        let mut oldest = tokio::time::Instant::now();
+        for Waiting {
+            command,
+            at,
+            arrived,
+            done,
+        } in group
+        {
+            oldest = oldest.min(arrived);
+            let place = *places.entry(command.key.clone()).or_insert_with(|| {
+                if let Some(at) = at {
+                    look_at(&self.client, at);
+                }
+                unique.push((command, at));
+                unique.len() - 1
+            });
+            first.push((done, place));
+        }
+        let results = self.commit_unique(&unique, oldest + self.patience).await;
+        let mut told = vec![false; unique.len()];
+        for (done, place) in first {
+            let result = match results.get(place) {
+                Some(Ok(committed)) => Ok(match told.get_mut(place) {
+                    Some(told) if !*told => {
+                        *told = true;
+                        *committed
+                    }
+                    _ => Committed::Already,
+                }),
+                Some(Err(error)) => Err(same_error(error)),
+                None => Err(StoreError::Unavailable(None)),
+            };
+            // Who does not wait any more is not told.
+            let _ = done.send(result);
+        }
+    }
+
+    /// Commits these at once; gives what became of each.
+    async fn commit_unique(
+        &self,
+        commands: &[(Command, Option<Timestamp>)],
+        deadline: tokio::time::Instant,
+    ) -> Vec<Result<Committed, StoreError>> {
+        match self.insert_patiently(commands, deadline).await {
+            Ok(committed) => committed.into_iter().map(Ok).collect(),
+            // One command that cannot be stored does not take the others along.
+            Err(error) if !error.is_transient() && commands.len() > 1 => {
+                let mut results = Vec::with_capacity(commands.len());
+                for one in commands {
+                    let alone = self
+                        .insert_patiently(std::slice::from_ref(one), deadline)
+                        .await;
+                    results.push(
+                        alone.map(|committed| {
+                            committed.first().copied().unwrap_or(Committed::Already)
+                        }),
+                    );
+                }
+                results
+            }
+            Err(error) => {
+                tracing::error!(%error, commands = commands.len(), "commands could not be committed");
+                let mut results: Vec<_> =
+                    commands.iter().map(|_| Err(same_error(&error))).collect();
+                if let Some(first) = results.first_mut() {
+                    *first = Err(error);
+                }
+                results
+            }
+        }
+    }
+
+    /// Inserts at once; tries again where the database is busy or full.
+    async fn insert_patiently(
+        &self,
+        commands: &[(Command, Option<Timestamp>)],
+        deadline: tokio::time::Instant,
+    ) -> Result<Vec<Committed>, StoreError> {
+        let mut pause = Duration::from_millis(20);
+        loop {
+            let error = match self.insert(commands).await {
+                Ok(committed) => return Ok(committed),
+                Err(error) => error,
+            };
+            let closed = matches!(
+                &error,
+                StoreError::Unavailable(None | Some(sqlx::Error::PoolClosed))
+            );
+            if !error.is_transient() || closed || tokio::time::Instant::now() + pause > deadline {
+                return Err(error);
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(500));
+        }
+    }
+
+    /// Inserts all with one statement: job by job, as the queue itself would, each waits for its turn
+    /// with the database, and two hundred of these waits are longer than everything else together.
+    async fn insert(
+        &self,
+        commands: &[(Command, Option<Timestamp>)],
+    ) -> Result<Vec<Committed>, StoreError> {
+        const INSERT: Sql = Sql {
+            sqlite: "INSERT INTO river_job (args, created_at, kind, max_attempts, metadata, queue, \
+                         scheduled_at, state, tags, unique_key, unique_states) \
+                     SELECT jsonb(job.value -> '$.args'), datetime('now', 'subsec'), 'command', $2, \
+                         jsonb('{}'), $3, coalesce(strftime('%Y-%m-%d %H:%M:%f', job.value ->> '$.at'), \
+                         datetime('now', 'subsec')), \
+                         CASE WHEN job.value ->> '$.at' IS NULL THEN 'available' ELSE 'scheduled' END, \
+                         jsonb('[]'), unhex(job.value ->> '$.unique'), $4 \
+                     FROM json_each($1) AS job WHERE true ORDER BY job.key \
+                     ON CONFLICT DO NOTHING RETURNING lower(hex(unique_key))",
+            postgres: "INSERT INTO river_job (args, kind, max_attempts, queue, \
+                           scheduled_at, state, unique_key, unique_states) \
+                       SELECT job.value -> 'args', 'command', $2::bigint::smallint, $3, \
+                           coalesce((job.value ->> 'at')::timestamptz, now()), \
+                           (CASE WHEN job.value ->> 'at' IS NULL THEN 'available' ELSE 'scheduled' END)::river_job_state, \
+                           decode(job.value ->> 'unique', 'hex'), $4::bigint::integer::bit(8) \
+                       FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS job(value, place) \
+                       ORDER BY job.place \
+                       ON CONFLICT DO NOTHING RETURNING encode(unique_key, 'hex')",
+        };
+        let mut keys = Vec::with_capacity(commands.len());
+        let mut rows = Vec::with_capacity(commands.len());
+        for (command, at) in commands {
+            let unique = unique_key(&command.key)?;
+            rows.push(Row {
+                args: command,
+                at: *at,
+                unique: unique.clone(),
+            });
+            keys.push(unique);
+        }
+        let new: HashSet<String> = query_scalar(INSERT)
+            .bind(serde_json::to_string(&rows)?)
+            .bind(self.attempts)
+            .bind(QUEUE)
+            .bind(i64::from(unique_states_bitmask(&unique())))
+            .fetch_all(&self.pool)
+            .await?
+            .into_iter()
+            .collect();
+        Ok(keys
+            .iter()
+            .map(|key| {
+                if new.contains(key) {
+                    Committed::New
+                } else {
+                    Committed::Already
+                }
+            })
+            .collect())
+    }
+}
+
+/// A command as the statement that inserts it takes it.
+#[derive(Serialize)]
+struct Row<'c> {
+    args: &'c Command,
+    at: Option<Timestamp>,
+    unique: String,
+}
+
+/// What keeps a command from being inserted twice, as the queue itself makes it, in hexadecimal.
+fn unique_key(key: &str) -> Result<String, StoreError> {
+    // Of the arguments it is made from this one alone.
+    let args = riverqueue::encoding::encode_args(&BTreeMap::from([("key", key)]))?;
+    let key = riverqueue::protocol::unique_key(&UniqueKeyInput {
+        encoded_args: &args,
+        kind: Command::KIND,
+        now: Timestamp::UNIX_EPOCH,
+        opts: &unique(),
+        queue: QUEUE,
+        scheduled_at: None,
+        unique_fields: Command::unique_fields(),
+    });
+    let key = key.map_err(queue_error)?.unwrap_or_default();
+    Ok(key.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Has the workers look for due jobs now. The queue looks at any change of its configuration, so
+/// the interval of its polls goes a millisecond up and down.
+fn look_now(client: &Client) {
+    let queues = client.local_queues();
+    let Some(config) = queues.configs().remove(QUEUE) else {
+        return;
+    };
+    let interval = if config.fetch_poll_interval() == POLL {
+        POLL + Duration::from_millis(1)
+    } else {
+        POLL
+    };
+    if let Err(error) = queues.update(QUEUE, config.with_fetch_poll_interval(interval)) {
+        // The next poll finds them.
+        tracing::warn!(error = %queue_error(error), "the queue can't be told to look");
+    }
+}
+
+/// Has the workers look when a job is due that is put off; one that is far off is left to the polls.
+fn look_at(client: &Client, due: Timestamp) {
+    let wait = Duration::try_from(Timestamp::now().duration_until(due)).unwrap_or_default();
+    look_after(client, wait);
+}
+
+fn look_after(client: &Client, wait: Duration) {
+    if wait > SOON {
+        return;
+    }
+    let client = client.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(wait + AFTER_DUE).await;
+        look_now(&client);
+    });
 }
 
 /// Returns when the queue is stopped, or dropped.
 async fn stopped(stop: &mut watch::Receiver<Option<Duration>>) {
     // Dropped without being stopped, it stops too.
     let _ = stop.wait_for(Option::is_some).await;
-}
-
-async fn commit_group(client: &Client, group: Vec<Waiting>, patience: Duration, several: bool) {
-    // A key that comes twice in one group is committed once, and told twice.
-    let mut unique: Vec<(Command, Option<Timestamp>)> = Vec::with_capacity(group.len());
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut first = Vec::with_capacity(group.len());
-    let mut oldest = tokio::time::Instant::now();
-    for waiting in &group {
-        oldest = oldest.min(waiting.arrived);
-        let place = *places
-            .entry(waiting.command.key.clone())
-            .or_insert_with(|| {
-                unique.push((waiting.command.clone(), waiting.at));
-                unique.len() - 1
-            });
-        first.push(place);
-    }
-    // The queue writes job by job: on a server each waits for an answer, so several write at once.
-    let chunk = if several { CHUNK } else { GROUP };
-    let mut writing = Vec::new();
-    for chunk in unique.chunks(chunk) {
-        writing.push(commit_chunk(client, chunk, oldest + patience).boxed());
-    }
-    let writing = futures::stream::iter(writing).buffered(AT_ONCE);
-    let committed: Vec<Vec<Result<Committed, StoreError>>> = writing.collect().await;
-    let results: Vec<Result<Committed, StoreError>> = committed.into_iter().flatten().collect();
-    let mut told = vec![false; unique.len()];
-    for (waiting, place) in group.into_iter().zip(first) {
-        let result = match results.get(place) {
-            Some(Ok(committed)) => Ok(match told.get_mut(place) {
-                Some(told) if !*told => {
-                    *told = true;
-                    *committed
-                }
-                _ => Committed::Already,
-            }),
-            Some(Err(error)) => Err(same_error(error)),
-            None => Err(StoreError::Unavailable(None)),
-        };
-        // Who does not wait any more is not told.
-        let _ = waiting.done.send(result);
-    }
-}
-
-/// Commits these in one transaction; gives what became of each.
-async fn commit_chunk(
-    client: &Client,
-    commands: &[(Command, Option<Timestamp>)],
-    deadline: tokio::time::Instant,
-) -> Vec<Result<Committed, StoreError>> {
-    match insert_patiently(client, commands, deadline).await {
-        Ok(committed) => committed.into_iter().map(Ok).collect(),
-        // One command that cannot be stored does not take the others along.
-        Err(error) if !error.is_transient() && commands.len() > 1 => {
-            let mut results = Vec::with_capacity(commands.len());
-            for one in commands {
-                let alone = insert_patiently(client, std::slice::from_ref(one), deadline).await;
-                results.push(
-                    alone.map(|committed| committed.first().copied().unwrap_or(Committed::Already)),
-                );
-            }
-            results
-        }
-        Err(error) => {
-            tracing::error!(%error, commands = commands.len(), "commands could not be committed");
-            let mut results: Vec<_> = commands.iter().map(|_| Err(same_error(&error))).collect();
-            if let Some(first) = results.first_mut() {
-                *first = Err(error);
-            }
-            results
-        }
-    }
 }
 
 /// The error for each of those that waited together; the source stays with the log's entry.
@@ -951,48 +1145,6 @@ fn same_error(error: &StoreError) -> StoreError {
         StoreError::Invalid(sentence) => StoreError::Invalid(sentence.clone()),
         StoreError::Conflict(sentence) => StoreError::Conflict(sentence.clone()),
         _ => StoreError::Unavailable(None),
-    }
-}
-
-/// Inserts in one transaction; tries again where the database is busy or full.
-async fn insert_patiently(
-    client: &Client,
-    commands: &[(Command, Option<Timestamp>)],
-    deadline: tokio::time::Instant,
-) -> Result<Vec<Committed>, StoreError> {
-    let mut pause = Duration::from_millis(20);
-    loop {
-        let items = commands.iter().map(|(command, at)| {
-            let opts = match at {
-                Some(at) => InsertOpts::default().with_scheduled_at(*at),
-                None => InsertOpts::default(),
-            };
-            riverqueue::InsertManyItem::new(command.clone(), opts)
-        });
-        let error = match client.insert_many(items).await {
-            Ok(inserted) => {
-                return Ok(inserted
-                    .iter()
-                    .map(|job| {
-                        if job.unique_skipped_as_duplicate {
-                            Committed::Already
-                        } else {
-                            Committed::New
-                        }
-                    })
-                    .collect());
-            }
-            Err(error) => queue_error(error),
-        };
-        let closed = matches!(
-            &error,
-            StoreError::Unavailable(None | Some(sqlx::Error::PoolClosed))
-        );
-        if !error.is_transient() || closed || tokio::time::Instant::now() + pause > deadline {
-            return Err(error);
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(Duration::from_millis(500));
     }
 }
 
@@ -1048,8 +1200,8 @@ impl RetryPolicy for Flat {
 }
 
 /// The states in which a key keeps its second coming from being new: all of them.
-fn once() -> InsertOpts {
-    InsertOpts::default().with_unique(UniqueOpts::new().with_by_args(true).with_by_state([
+fn unique() -> UniqueOpts {
+    UniqueOpts::new().with_by_args(true).with_by_state([
         JobState::Available,
         JobState::Cancelled,
         JobState::Completed,
@@ -1058,7 +1210,11 @@ fn once() -> InsertOpts {
         JobState::Retryable,
         JobState::Running,
         JobState::Scheduled,
-    ]))
+    ])
+}
+
+fn once() -> InsertOpts {
+    InsertOpts::default().with_unique(unique())
 }
 
 impl JobArgs for Command {
@@ -1186,6 +1342,13 @@ impl Worker<Command> for CommandWorker {
             if never {
                 return Ok(WorkOutcome::Discard);
             }
+        }
+        if let Some(client) = context.client() {
+            let after = match &failed {
+                JobError::Again { after, .. } => *after,
+                JobError::Never { .. } => None,
+            };
+            look_after(client, after.unwrap_or(self.options.pause));
         }
         Err(Ended::Failed(failed))
     }

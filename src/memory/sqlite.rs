@@ -13,7 +13,7 @@ use super::embeddings::nearest::Nearest;
 use super::embeddings::{Embedder, Meaning, Vector};
 use super::postgres;
 use crate::database::{Body, Connection, Pool, Sql, past, query as statement};
-use crate::incident::service::same_service;
+use crate::incident::service::SameAs;
 use crate::incident::words::stem;
 use crate::incident::{IncidentId, PastIncident, Registry};
 use crate::response::recall::{Statistics, fuse};
@@ -428,6 +428,8 @@ pub(super) fn on_service<'a>(
         .iter()
         .map(|service| service.name.as_str())
         .collect();
+    // Made where a name is met that is not registered.
+    let asked = std::cell::LazyCell::new(|| SameAs::new(query.registry, query.service));
     counts
         .iter()
         .filter(|(service, _)| match (query.service, service.as_deref()) {
@@ -438,7 +440,7 @@ pub(super) fn on_service<'a>(
             {
                 wanted == name
             }
-            (wanted, name) => same_service(query.registry, wanted, name),
+            (_, name) => asked.is(name),
         })
         .collect()
 }

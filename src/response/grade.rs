@@ -7,7 +7,7 @@
 //! never the one that a model alone says.
 
 use super::recall::{Prepared, similarities};
-use crate::incident::service::same_service;
+use crate::incident::service::SameAs;
 use crate::incident::{Grade, IncidentId, PastIncident, Recalled, Registry};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -49,12 +49,13 @@ pub fn grade(
     own: Option<IncidentId>,
     limits: Limits,
 ) -> Vec<Recalled> {
+    let asked = SameAs::new(registry, service);
     let mut seen = BTreeSet::new();
     let candidates: Vec<(PastIncident, bool)> = candidates
         .into_iter()
         .filter(|incident| Some(incident.id) != own && seen.insert(incident.id))
         .map(|incident| {
-            let same = same_service(registry, service, incident.service.as_deref());
+            let same = asked.is(incident.service.as_deref());
             (incident, same)
         })
         .collect();

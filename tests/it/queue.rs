@@ -5,10 +5,12 @@
 use crate::homes::{Home, in_every_home};
 use futures::FutureExt;
 use jiff::Timestamp;
+use precedent::database::{Pool, Sql, query_as};
 use precedent::jobs::queue::{
     Command, Committed, Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker,
 };
 use precedent::store::{Store, StoreError};
+use riverqueue::{Client, InsertOpts};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -112,7 +114,9 @@ in_every_home!(
     a_key_is_worked_once,
     a_job_that_fails_is_tried_then_somebody_is_told,
     later_is_not_before_and_can_be_taken_back,
+    the_next_attempt_does_not_wait_for_the_next_look,
     two_hundred_at_once_are_each_worked_once,
+    a_command_stands_as_the_queue_itself_would_write_it,
     one_command_that_cannot_be_stored_does_not_take_others_along,
     a_stop_waits_then_hands_over_without_counting,
     killed_at_any_time_nothing_acknowledged_is_lost,
@@ -243,6 +247,27 @@ async fn later_is_not_before_and_can_be_taken_back(home: &Home) {
     queue.shutdown(Duration::from_secs(5)).await;
 }
 
+async fn the_next_attempt_does_not_wait_for_the_next_look(home: &Home) {
+    let store = home.store().await;
+    let log = Log::default();
+    let options = QueueOptions {
+        attempts: 8,
+        ..quick()
+    };
+    let queue = log.start(&store, options).await;
+    let began = Instant::now();
+    queue.commit(command("fail", "eight times")).await.unwrap();
+    until("it was given up", async || log.dead().len() == 1).await;
+    // The queue looks by itself once a second.
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(log.keys().len(), 8);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
 async fn two_hundred_at_once_are_each_worked_once(home: &Home) {
     let store = home.store().await;
     let log = Log::default();
@@ -258,6 +283,58 @@ async fn two_hundred_at_once_are_each_worked_once(home: &Home) {
     }
     until_idle(&queue).await;
     assert_eq!(log.keys().len(), 201);
+    queue.shutdown(Duration::from_secs(5)).await;
+}
+
+async fn a_command_stands_as_the_queue_itself_would_write_it(home: &Home) {
+    const ROW: Sql = Sql {
+        sqlite: "SELECT concat_ws('/', kind, state, queue, priority, max_attempts, \
+                 CASE state WHEN 'scheduled' THEN scheduled_at END, json(tags), unique_states, \
+                 attempt, length(unique_key), typeof(args), typeof(metadata), typeof(created_at)), \
+                 json(args) FROM river_job WHERE json_extract(args, '$.key') = $1",
+        postgres: "SELECT concat_ws('/', kind, state, queue, priority, max_attempts, \
+                   CASE state WHEN 'scheduled' THEN scheduled_at END, tags, unique_states, \
+                   attempt, length(unique_key)), args::text \
+                   FROM river_job WHERE args->>'key' = $1",
+    };
+    let store = home.store().await;
+    let queue = Log::default().start(&store, quick()).await;
+    let client = match store.read_pool() {
+        Pool::Sqlite(_) => Client::builder(store.write_pool().sqlite().unwrap().clone()),
+        Pool::Postgres(pool) => Client::builder(pool.clone()),
+    };
+    let client = client.default_max_attempts(3).build().unwrap();
+    let payload = json!({ "text": "超时 \"quoted\" <&> \u{1}\\", "n": 0.1, "none": null });
+    let at = Timestamp::from_millisecond(Timestamp::now().as_millisecond() + 3_600_000).unwrap();
+    for (due, when) in [(None, "now"), (Some(at), "later")] {
+        let [ours, theirs] = ["ours", "theirs"].map(|who| format!("{who}, {when} \"<&>"));
+        let command = |key: &str| Command::new("ok", key, payload.clone());
+        let committed = match due {
+            None => queue.commit(command(&ours)).await,
+            Some(at) => queue.commit_at(command(&ours), at).await,
+        };
+        assert_eq!(committed.unwrap(), Committed::New);
+        let opts = due.map_or_else(InsertOpts::default, |at| {
+            InsertOpts::default().with_scheduled_at(at)
+        });
+        let again = client.insert(command(&ours)).opts(opts.clone()).await;
+        assert!(again.unwrap().unique_skipped_as_duplicate, "{when}");
+        client.insert(command(&theirs)).opts(opts).await.unwrap();
+        until("what is due was worked", async || {
+            let counts = queue.counts().await.unwrap();
+            counts.due == 0 && counts.running == 0
+        })
+        .await;
+        let [ours, theirs] = [ours, theirs].map(async |key| {
+            let row = query_as(ROW).bind(&key).fetch_one(store.read_pool());
+            let (row, args): (String, String) = row.await.unwrap();
+            // Spelled in one way or another, it reads the same.
+            let args: Command = serde_json::from_str(&args).unwrap();
+            assert_eq!(args, command(&key));
+            row
+        });
+        assert_eq!(ours.await, theirs.await);
+    }
     queue.shutdown(Duration::from_secs(5)).await;
 }
 

@@ -6,6 +6,7 @@
 //! nothing. Several orders: the highest counts. No known order: risky.
 
 use crate::incident::proposal::Risk;
+use crate::incident::words::is_cjk;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -442,6 +443,9 @@ const ZH_BEFORE_NOUN: [&str; 17] = [
 ];
 
 fn chinese_orders(text: &str) -> Option<Risk> {
+    if !text.chars().any(is_cjk) {
+        return None;
+    }
     let lexicon = &*LEXICON;
     let mut best: Option<Risk> = None;
     for clause in text.split(['，', '。', '；', ',', ';', '\n', '！', '？', '：']) {

@@ -300,6 +300,9 @@ pub(crate) async fn serve(core: Arc<Core>, mut socket: WebSocket, version: Optio
             next = queue.recv() => match next {
                 Some(Out::Payload(payload)) => {
                     let kind = payload.get("t").and_then(Value::as_str);
+                    if kind == Some("INTERACTION_CREATE") {
+                        connection.note_told(&payload);
+                    }
                     let compressed = connection.is_compressed()
                         && matches!(kind, Some("READY" | "GUILD_CREATE"));
                     if send(&mut socket, &payload, compressed).await.is_err() {
@@ -415,6 +418,19 @@ impl Connection {
                     .and_then(|s| w.gateway.sessions.get(s))
                     .is_some_and(|s| s.compress)
         })
+    }
+
+    /// The bot hears of an interaction now, for the first time or again.
+    fn note_told(&self, payload: &Value) {
+        let id = payload
+            .pointer("/d/id")
+            .and_then(Value::as_str)
+            .and_then(|id| id.parse::<u64>().ok());
+        // Nobody waits for this: the bell stays silent.
+        let mut world = self.core.lock();
+        if let Some(interaction) = id.and_then(|id| world.interactions.get_mut(&id)) {
+            interaction.told.get_or_insert_with(std::time::Instant::now);
+        }
     }
 
     /// The client went away; 1000 and 1001 end the session, anything else keeps it.

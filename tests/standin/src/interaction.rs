@@ -191,12 +191,13 @@ impl Interaction {
         })
     }
 
-    /// Real time from when the bot was told to when its first answer was taken.
+    /// Real time from when the bot was told (the event went to its connection) to when the request
+    /// with its first answer arrived. What the double itself does before and after is in neither.
     #[must_use]
     pub fn answered_after(&self) -> Option<Duration> {
         self.discord.core.look(|w| {
             let interaction = w.interactions.get(&self.id.0)?;
-            Some(interaction.responded?.duration_since(interaction.created))
+            Some(interaction.responded?.duration_since(interaction.told?))
         })
     }
 

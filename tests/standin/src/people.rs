@@ -1546,7 +1546,7 @@ fn start(w: &mut World, act: Act) -> Result<u64, String> {
             channel: channel.id,
             user: act.who,
             created_milliseconds: now,
-            created: std::time::Instant::now(),
+            told: None,
             responded: None,
             title: act.title,
             payload: payload.clone(),

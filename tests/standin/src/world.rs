@@ -200,8 +200,9 @@ pub(crate) struct Interaction {
     pub channel: u64,
     pub user: u64,
     pub created_milliseconds: u64,
-    /// Real time, for measuring.
-    pub created: std::time::Instant,
+    /// Real time, for measuring: when the event went to the bot's connection.
+    pub told: Option<std::time::Instant>,
+    /// Real time: when the request with the first answer arrived.
     pub responded: Option<std::time::Instant>,
     /// `/analyze`, `button "Worked"`, ...: what a failing test calls it.
     pub title: String,

@@ -71,7 +71,7 @@ pub(super) fn callback(w: &mut World, call: &Call, interaction: u64, token: &str
     };
     if let Some(found) = w.interactions.get_mut(&interaction) {
         found.response = Some(response);
-        found.responded = Some(std::time::Instant::now());
+        found.responded = Some(call.arrived);
     }
     w.announce(
         "INTERACTION_RESPONSE",

@@ -32,6 +32,8 @@ use crate::world::{self, World};
 pub(crate) struct Call {
     /// On the double's clock, before anything was checked.
     pub arrived_milliseconds: u64,
+    /// The same in real time, before anything of the body was read.
+    pub arrived: std::time::Instant,
     pub method: String,
     /// After `/api/v10`, without the query.
     pub path: String,
@@ -85,6 +87,7 @@ pub(crate) async fn answer(
     parts: Parts,
     body: Body,
 ) -> io::Result<Response<Body>> {
+    let arrived = std::time::Instant::now();
     let path = parts.uri.path().to_owned();
     if let Some(rest) = path.strip_prefix("/attachments/") {
         return Ok(download(&core, rest));
@@ -179,6 +182,7 @@ pub(crate) async fn answer(
         let answered = read.and_then(|(body, files)| {
             let call = Call {
                 arrived_milliseconds,
+                arrived,
                 method: method.clone(),
                 path: path.clone(),
                 query: pairs(&query),
