@@ -16,7 +16,7 @@ use crate::jobs::queue::{
     Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker,
 };
 use crate::jobs::recollect::Second;
-use crate::jobs::respond::{Models, Recollection, Responder, redaction_key};
+use crate::jobs::respond::{Models, Recollection, Responder, installation_key};
 use crate::jobs::work::{Retain, Work};
 use crate::jobs::{self, intake};
 use crate::llm::LlmError;
@@ -143,13 +143,15 @@ impl App {
             .hindsight
             .as_ref()
             .is_some_and(|config| config.reflect);
+        let redaction = installation_key(config, &store).await?;
+        rest.strike_with(redaction.of("exit"));
         let second = hindsight.map(|hindsight| Second::new(store.clone(), hindsight, reflects));
         let duty = Duty {
             responder: Responder {
                 memory: Recollection::On(memory::Sqlite::new(store.read_pool().clone())),
                 second: second.clone(),
                 models: Models::configured(config).map_err(StartError::Model)?,
-                redaction: redaction_key(config),
+                redaction,
             },
             store: store.clone(),
             rest: rest.clone(),

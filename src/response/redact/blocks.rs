@@ -1,8 +1,8 @@
 //! Secrets that are more than one value: keys in blocks over many lines, Secrets of Kubernetes,
 //! passwords in addresses, passwords as options of commands.
 
-use super::Found;
 use super::likeness::{Likeness, is_blank, is_code, is_path};
+use super::{Finds, Found};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 const BLOCK: usize = 64 * 1024;
 
 /// `-----BEGIN` stands here.
-pub(super) fn at_begin(text: &str, at: usize, found: &mut Vec<Found>) {
+pub(super) fn at_begin(text: &str, at: usize, found: &mut Finds) {
     let Some(rest) = text.get(at..).map(|rest| bounded(rest, BLOCK)) else {
         return;
     };
@@ -29,7 +29,7 @@ pub(super) fn at_begin(text: &str, at: usize, found: &mut Vec<Found>) {
     ) {
         Some(end) => {
             let end = body + end;
-            let tail = rest.get(end..).unwrap_or_default();
+            let tail = bounded(rest.get(end..).unwrap_or_default(), 200);
             let line = tail.find('\n').unwrap_or(tail.len());
             let tail = tail.get(..line).unwrap_or_default();
             // After `END … KEY` to the last of its dashes.
@@ -49,6 +49,8 @@ pub(super) fn at_begin(text: &str, at: usize, found: &mut Vec<Found>) {
         }
         None => body + keylike(rest.get(body..).unwrap_or_default()),
     };
+    // The search for an end goes to the end of what is looked at.
+    found.look(rest.len() / 2);
     found.push(Found::secret(at..at + end, "private-key"));
 }
 
@@ -93,12 +95,13 @@ fn keylike(text: &str) -> usize {
 }
 
 /// A file of PuTTY: from its first line to the checksum at its end.
-pub(super) fn at_putty(text: &str, at: usize, found: &mut Vec<Found>) {
+pub(super) fn at_putty(text: &str, at: usize, found: &mut Finds) {
     static END: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"Private-(?:MAC|Hash): ?[0-9a-f]+").ok());
     let Some(rest) = text.get(at..).map(|rest| bounded(rest, BLOCK)) else {
         return;
     };
+    found.look(rest.len());
     let end = END
         .as_ref()
         .and_then(|pattern| pattern.find(rest))
@@ -115,7 +118,7 @@ pub(super) fn at_putty(text: &str, at: usize, found: &mut Vec<Found>) {
 }
 
 /// The base64 of `-----BEGIN ` or of OpenSSH's own format: a key within a key's name.
-pub(super) fn at_encoded(text: &str, at: usize, found: &mut Vec<Found>) {
+pub(super) fn at_encoded(text: &str, at: usize, found: &mut Finds) {
     let Some(rest) = text.get(at..).map(|rest| bounded(rest, BLOCK)) else {
         return;
     };
@@ -123,6 +126,7 @@ pub(super) fn at_encoded(text: &str, at: usize, found: &mut Vec<Found>) {
         .bytes()
         .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))
         .count();
+    found.look(run);
     let first = rest.get(..run.min(88)).unwrap_or_default();
     let private = first.starts_with("b3BlbnNzaC1rZXkt") || {
         let decoded = base64(first);
@@ -159,7 +163,7 @@ pub(super) fn base64(text: &str) -> Vec<u8> {
 }
 
 /// `Basic ` stands before `at`: base64 of a name and a password.
-pub(super) fn at_basic(text: &str, at: usize, found: &mut Vec<Found>) {
+pub(super) fn at_basic(text: &str, at: usize, found: &mut Finds) {
     let rest = text.get(at..).unwrap_or_default();
     let run = rest
         .bytes()
@@ -176,7 +180,7 @@ pub(super) fn at_basic(text: &str, at: usize, found: &mut Vec<Found>) {
 }
 
 /// `://` stands here: `scheme://user:password@host`.
-pub(super) fn at_address(text: &str, at: usize, found: &mut Vec<Found>) {
+pub(super) fn at_address(text: &str, at: usize, found: &mut Finds) {
     let bytes = text.as_bytes();
     if !at
         .checked_sub(1)
@@ -267,7 +271,7 @@ pub(super) fn at_address(text: &str, at: usize, found: &mut Vec<Found>) {
 }
 
 /// `kind: Secret` stands at `at` in a manifest: the values below `data:` and `stringData:`.
-pub(super) fn at_kind(text: &str, at: usize, found: &mut Vec<Found>) {
+pub(super) fn at_kind(text: &str, at: usize, found: &mut Finds) {
     /// How far around the manifest is looked at, in bytes.
     const NEAR: usize = 16 * 1024;
     static KIND: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -292,6 +296,7 @@ pub(super) fn at_kind(text: &str, at: usize, found: &mut Vec<Found>) {
         .rfind("\n---")
         .map_or(from, |separator| from + separator + 4);
     let after = bounded(rest, NEAR);
+    found.look(before.len() + after.len());
     let stop = at + after.find("\n---").unwrap_or(after.len());
     let Some(manifest) = text.get(start..stop) else {
         return;
@@ -392,7 +397,7 @@ static COMMAND_PATTERNS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
         .collect()
 });
 
-pub(super) fn at_command(text: &str, at: usize, index: usize, found: &mut Vec<Found>) {
+pub(super) fn at_command(text: &str, at: usize, index: usize, found: &mut Finds) {
     let Some(pattern) = COMMAND_PATTERNS.get(index).and_then(Option::as_ref) else {
         return;
     };
@@ -413,6 +418,7 @@ pub(super) fn at_command(text: &str, at: usize, index: usize, found: &mut Vec<Fo
         from = line + 1;
     }
     let command = rest.get(..end).unwrap_or_default();
+    found.look(2 * command.len());
     if let Some(value) = pattern.captures(command).and_then(|found| found.get(1)) {
         let shown = value.as_str();
         if !is_blank(shown) && !is_path(shown) && !is_code(shown) {

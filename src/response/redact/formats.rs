@@ -4,7 +4,7 @@
 //! first two bytes; the rest are found by words inside of them, in the scan that looks for names too.
 
 use super::likeness::{Likeness, is_mask};
-use super::{Found, is_token};
+use super::{Finds, Found, is_token};
 use regex::Regex;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -168,7 +168,7 @@ impl Formats {
         &self,
         text: &str,
         at: usize,
-        found: &mut Vec<Found>,
+        found: &mut Finds,
         unfinished: &mut Vec<usize>,
     ) {
         let bytes = text.as_bytes();
@@ -204,7 +204,7 @@ impl Formats {
     }
 
     /// A word of an inner rule stands here.
-    pub(super) fn at_word(&self, text: &str, at: usize, index: usize, found: &mut Vec<Found>) {
+    pub(super) fn at_word(&self, text: &str, at: usize, index: usize, found: &mut Finds) {
         let Some(format) = self.all.get(index) else {
             return;
         };
@@ -214,6 +214,7 @@ impl Formats {
             From::Run => Some(run_start(text, at)),
         };
         if let Some(start) = start {
+            found.look(3 * (at - start.min(at)));
             self.try_at(text, start, index, found);
         }
     }
@@ -225,7 +226,7 @@ impl Formats {
         at: usize,
         digits: usize,
         sign: u8,
-        found: &mut Vec<Found>,
+        found: &mut Finds,
     ) {
         for rule in &self.after_digits {
             if rule.sign == sign && rule.lengths.contains(&digits) {
@@ -235,7 +236,7 @@ impl Formats {
     }
 
     /// A dot between two token characters.
-    pub(super) fn at_dot(&self, text: &str, dot: usize, found: &mut Vec<Found>) {
+    pub(super) fn at_dot(&self, text: &str, dot: usize, found: &mut Finds) {
         let bytes = text.as_bytes();
         let after = bytes
             .get(dot + 1..)
@@ -255,7 +256,7 @@ impl Formats {
         }
     }
 
-    fn try_at(&self, text: &str, start: usize, index: usize, found: &mut Vec<Found>) -> bool {
+    fn try_at(&self, text: &str, start: usize, index: usize, found: &mut Finds) -> bool {
         let Some(format) = self.all.get(index) else {
             return false;
         };
@@ -281,6 +282,7 @@ impl Formats {
             return false;
         }
         let rest = bounded(rest);
+        found.look(8);
         let Some(whole) = format.pattern.find(rest) else {
             return false;
         };
@@ -293,6 +295,7 @@ impl Formats {
         } else {
             whole
         };
+        found.look(2 * whole.len());
         let goes_on = rest
             .as_bytes()
             .get(whole.end())

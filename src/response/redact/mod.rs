@@ -38,26 +38,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// The key for placeholders: of the installation, or of one incident. Never printed.
+/// The key for placeholders: of the installation, or of a part of it, such as one incident. Never
+/// printed.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key([u8; 32]);
+pub struct Key {
+    root: [u8; 32],
+    own: [u8; 32],
+}
 
 impl Key {
     /// A key from 32 random bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+        Self {
+            root: bytes,
+            own: bytes,
+        }
     }
 
-    /// The key of one incident (or another scope): equal secrets are equal within it, and tell
-    /// nothing outside of it.
+    /// The key of one scope of the installation, whatever scope this key is of: equal secrets are
+    /// equal within it, and tell nothing outside of it.
     pub fn of(&self, scope: &str) -> Self {
-        let mut key = [0; 32];
-        if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) {
+        let mut key = self.clone();
+        if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.root) {
             mac.update(b"scope ");
             mac.update(scope.as_bytes());
-            key.copy_from_slice(&mac.finalize().into_bytes());
+            key.own.copy_from_slice(&mac.finalize().into_bytes());
         }
-        Self(key)
+        key
+    }
+
+    /// The key of what is no incident's in a guild: its records of the past, its services.
+    pub fn of_guild(&self, guild: &str) -> Self {
+        self.of(&format!("guild {guild}"))
+    }
+
+    /// The key of one incident, by what opened it.
+    pub fn of_incident(&self, guild: &str, opening: &str) -> Self {
+        self.of(&format!("incident {guild} {opening}"))
     }
 }
 
@@ -83,22 +100,28 @@ pub struct Redacted {
 const MAX_PASSES: usize = 8;
 
 /// Longest text that is looked at, in bytes: more than any attachment that is read.
-const MAX_BYTES: usize = 32 * 1024 * 1024;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// The kind of a placeholder for a part that could not be read safely.
 const UNREAD: &str = "unread";
 
 /// Strikes what must not be stored, logged or sent.
 pub fn redact(text: &str, key: &Key) -> Redacted {
-    let mut redacted = Redacted::default();
+    redact_within(text, key, MAX_PASSES)
+}
+
+fn redact_within(text: &str, key: &Key, passes: usize) -> Redacted {
+    let mut redacted = Redacted {
+        text: text.to_owned(),
+        ..Redacted::default()
+    };
     if text.len() > MAX_BYTES {
-        redacted.text = placeholder(UNREAD, text, key);
-        redacted.unread = 1;
-        return redacted;
+        return unread(redacted, key);
     }
-    redacted.text = text.to_owned();
-    for _ in 0..MAX_PASSES {
-        let found = find(&redacted.text);
+    for _ in 0..passes {
+        let Some(found) = find(&redacted.text) else {
+            return unread(redacted, key);
+        };
         if found.is_empty() {
             return redacted;
         }
@@ -107,9 +130,11 @@ pub fn redact(text: &str, key: &Key) -> Redacted {
         }
         redacted.text = strike(&redacted.text, found, key);
     }
-    // Made against the rules: the lines that still hold something go whole.
-    loop {
-        let found = find(&redacted.text);
+    // Made against the rules: what still holds something goes, from line to line.
+    for _ in 0..passes.max(1) {
+        let Some(found) = find(&redacted.text) else {
+            return unread(redacted, key);
+        };
         let Some(first) = found.first() else {
             return redacted;
         };
@@ -129,12 +154,21 @@ pub fn redact(text: &str, key: &Key) -> Redacted {
             at: start..end,
             value: redacted.text.get(start..end).unwrap_or_default().to_owned(),
         };
-        let whole = part.at == (0..redacted.text.len());
         redacted.unread += 1;
         redacted.text = strike(&redacted.text, vec![part], key);
-        if whole {
-            return redacted;
-        }
+    }
+    match find(&redacted.text) {
+        Some(found) if found.is_empty() => redacted,
+        _ => unread(redacted, key),
+    }
+}
+
+/// Nothing of the text stays.
+fn unread(redacted: Redacted, key: &Key) -> Redacted {
+    Redacted {
+        text: placeholder(UNREAD, &redacted.text, key),
+        unread: redacted.unread + 1,
+        ..redacted
     }
 }
 
@@ -152,7 +186,7 @@ fn strike(text: &str, found: Vec<Secret>, key: &Key) -> String {
 
 fn placeholder(kind: &str, value: &str, key: &Key) -> String {
     let mut digest = String::with_capacity(4);
-    if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&key.0) {
+    if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&key.own) {
         mac.update(value.as_bytes());
         for byte in mac.finalize().into_bytes().iter().take(2) {
             digest.push_str(&format!("{byte:02x}"));
@@ -182,6 +216,16 @@ const KINDS: [&str; 16] = [
     "phone",
     UNREAD,
 ];
+
+/// Whether a part of the text was taken out because it could not be read safely: then nothing of it
+/// goes to a model.
+pub fn has_unread(text: &str) -> bool {
+    placeholders(text).into_iter().any(|place| {
+        text.get(place)
+            .and_then(|place| place.strip_prefix(OPENING))
+            .is_some_and(|rest| rest.starts_with(UNREAD))
+    })
+}
 
 /// All kinds that a placeholder can name.
 pub fn kinds() -> BTreeSet<&'static str> {
@@ -264,20 +308,49 @@ impl Found {
     }
 }
 
+/// What was found in a text, and how much of it was looked at.
+#[derive(Default)]
+struct Finds {
+    all: Vec<Found>,
+    looked: usize,
+}
+
+impl Finds {
+    fn push(&mut self, found: Found) {
+        self.all.push(found);
+    }
+
+    /// A rule looks at so many bytes around a place.
+    fn look(&mut self, bytes: usize) {
+        self.looked += bytes;
+    }
+}
+
+/// How much may be looked at in all: so many times the text's length, and something for a short one.
+/// Logs take a twentieth of it; more takes a text made of beginnings without ends.
+const LOOKS: usize = 32;
+const LOOKS_AT_LEAST: usize = 1024 * 1024;
+
 /// Signs that tokens are made of.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+')
 }
 
-/// What is to be struck, in the order of the text, not overlapping.
-fn find(original: &str) -> Vec<Secret> {
+/// What is to be struck, in the order of the text, not overlapping. `None`: the text can't be read
+/// with a bounded look.
+fn find(original: &str) -> Option<Vec<Secret>> {
     let copy = Copy::of(original, &placeholders(original));
     let text = copy.text.as_ref();
-    let mut found = Vec::new();
+    let mut finds = Finds::default();
     let mut unfinished = Vec::new();
-    tokens(text, &mut found, &mut unfinished);
-    words(text, &mut found);
-    split::look(text, unfinished, &mut found);
+    let most = text.len() * LOOKS + LOOKS_AT_LEAST;
+    tokens(text, &mut finds, &mut unfinished);
+    words(text, &mut finds, most);
+    split::look(text, unfinished, &mut finds, most);
+    if finds.looked > most {
+        return None;
+    }
+    let mut found = finds.all;
     found.retain(|found| {
         // Nothing left to strike.
         text.get(found.at.clone())
@@ -310,7 +383,7 @@ fn find(original: &str) -> Vec<Secret> {
             _ => merged.push(next),
         }
     }
-    merged
+    let secrets = merged
         .into_iter()
         .filter_map(|found| {
             let value = text.get(found.at.clone())?;
@@ -330,11 +403,12 @@ fn find(original: &str) -> Vec<Secret> {
                 },
             })
         })
-        .collect()
+        .collect();
+    Some(secrets)
 }
 
 /// One pass over the bytes: what begins a token, numbers, and the signs between them.
-fn tokens(text: &str, found: &mut Vec<Found>, unfinished: &mut Vec<usize>) {
+fn tokens(text: &str, found: &mut Finds, unfinished: &mut Vec<usize>) {
     let bytes = text.as_bytes();
     let formats = &*FORMATS;
     let mut at = 0;
@@ -439,13 +513,16 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     }
 });
 
-fn words(text: &str, found: &mut Vec<Found>) {
+fn words(text: &str, found: &mut Finds, most: usize) {
     let words = &*WORDS;
     let Some(search) = &words.search else {
         // A test holds that there is one.
         return;
     };
     for hit in search.find_overlapping_iter(text) {
+        if found.looked > most {
+            return;
+        }
         for rule in words
             .rules
             .get(hit.pattern().as_usize())

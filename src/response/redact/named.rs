@@ -6,9 +6,9 @@
 //! joined, and what the value looks like decides. Deliberately absent: rules for each service; the
 //! next service would have none.
 
-use super::Found;
 use super::formats::lines;
 use super::likeness::{Likeness, in_row, is_blank, is_code, is_name, is_path, is_word};
+use super::{Finds, Found};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -80,7 +80,7 @@ const NAME: usize = 64;
 const VALUE: usize = 1_000;
 
 /// A word of the table stands at `at`.
-pub(super) fn at_word(text: &str, at: Range<usize>, class: Class, found: &mut Vec<Found>) {
+pub(super) fn at_word(text: &str, at: Range<usize>, class: Class, found: &mut Finds) {
     let bytes = text.as_bytes();
     let in_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let mut start = at.start;
@@ -92,6 +92,7 @@ pub(super) fn at_word(text: &str, at: Range<usize>, class: Class, found: &mut Ve
     while end - at.end < NAME && bytes.get(end).is_some_and(|b| in_name(*b)) {
         end += 1;
     }
+    found.look(end - start);
     let name = text.get(start..end).unwrap_or_default();
     let before = text.get(start..at.start).unwrap_or_default();
     let rest = text.get(at.end..end).unwrap_or_default();
@@ -107,7 +108,9 @@ pub(super) fn at_word(text: &str, at: Range<usize>, class: Class, found: &mut Ve
     ) {
         return;
     }
-    if let Some(value) = glued(text, &at, end)
+    let glued = glued(text, &at, end);
+    found.look(glued.as_ref().map_or(0, |value| value.text.len()));
+    if let Some(value) = glued
         && glued_is_secret(class, before, &value)
         && !is_excluded(text, name, start, value.at.start)
     {
@@ -125,6 +128,7 @@ pub(super) fn at_word(text: &str, at: Range<usize>, class: Class, found: &mut Ve
         return;
     };
     let in_options = value.joint == Joint::Space && value.text.trim_end_matches('=').contains('=');
+    found.look(2 * value.text.len());
     let secret = !in_options
         && match class {
             Class::Password => password(name, &value, text, start),
@@ -838,7 +842,7 @@ fn of_service(rest: &str, value: &Value<'_>) -> bool {
 }
 
 /// `Authorization: Bearer …`, `X-Api-Key: …`, `Cookie: a=b; c=d`.
-fn header(text: &str, at: &Range<usize>, start: usize, found: &mut Vec<Found>) {
+fn header(text: &str, at: &Range<usize>, start: usize, found: &mut Finds) {
     let bytes = text.as_bytes();
     let word = text
         .get(at.clone())
@@ -892,6 +896,7 @@ fn header(text: &str, at: &Range<usize>, start: usize, found: &mut Vec<Found>) {
         {
             stop += 1;
         }
+        found.look(stop - from);
         let value = text.get(from..stop).unwrap_or_default();
         if value.split_once('=').is_some_and(|(name, value)| {
             !name.is_empty()
@@ -943,7 +948,7 @@ fn skip_spaces(text: &str, at: usize, quotes: bool) -> usize {
     end
 }
 
-fn credential(text: &str, from: usize, least: usize, kind: &'static str, found: &mut Vec<Found>) {
+fn credential(text: &str, from: usize, least: usize, kind: &'static str, found: &mut Finds) {
     let bytes = text.as_bytes();
     let mut stop = from;
     while stop - from < 8 * 1024
@@ -957,6 +962,7 @@ fn credential(text: &str, from: usize, least: usize, kind: &'static str, found: 
     {
         stop += 1;
     }
+    found.look(2 * (stop - from));
     let value = text.get(from..stop).unwrap_or_default();
     let value = value.trim_end_matches(['.', ':', '!', '?']);
     let like = Likeness::of(value);

@@ -5,8 +5,8 @@
 //! of money, trace ids, addresses and the numbers of logs stay: a number without a checksum is taken
 //! only in the form in which people write it, or behind a word that says what it is.
 
-use super::Found;
 use super::likeness::is_uuid;
+use super::{Finds, Found};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -59,7 +59,7 @@ impl<const MOST: usize> std::ops::Deref for Few<MOST> {
 }
 
 /// A run of digits begins here (no digit or letter stands before). Gives back where to go on.
-pub(super) fn at_digits(text: &str, start: usize, end: usize, found: &mut Vec<Found>) -> usize {
+pub(super) fn at_digits(text: &str, start: usize, end: usize, found: &mut Finds) -> usize {
     let bytes = text.as_bytes();
     let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied();
     // The cheap way out, for nearly all numbers of a log.
@@ -277,7 +277,7 @@ const UNITS: &[&str] = &[
     "records", "items", "requests", "ops", "blocks", "pages", "lines", "messages", "events",
 ];
 
-fn judge(number: &Number<'_>, before: Option<u8>, found: &mut Vec<Found>) {
+fn judge(number: &Number<'_>, before: Option<u8>, found: &mut Finds) {
     // `10.0.3.4`, `2005-06-03-15.42.50`: most numbers of a log that are in groups.
     let grouped = number.groups.len() > 1 && !number.plus && !number.parenthesis;
     if grouped
@@ -614,7 +614,7 @@ fn is_called_account(number: &Number<'_>) -> bool {
 
 /// IBAN: two capitals and two digits begin it; the checksum modulo 97 (ISO 13616) ends the doubt.
 /// `at` is where the two digits end.
-pub(super) fn at_iban(text: &str, start: usize, found: &mut Vec<Found>) {
+pub(super) fn at_iban(text: &str, start: usize, found: &mut Finds) {
     let bytes = text.as_bytes();
     let mut compact: Vec<u8> = Vec::with_capacity(34);
     let mut at = start;
@@ -691,7 +691,7 @@ const NO_DOMAINS: &[&str] = &[
 ];
 
 /// An `@` stands here.
-pub(super) fn at_sign(text: &str, at: usize, found: &mut Vec<Found>) {
+pub(super) fn at_sign(text: &str, at: usize, found: &mut Finds) {
     let bytes = text.as_bytes();
     let name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'%' | b'+' | b'-');
     let host = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-');
@@ -736,7 +736,7 @@ pub(super) fn at_sign(text: &str, at: usize, found: &mut Vec<Found>) {
 }
 
 /// `jane [at] example [dot] com`: the bracket with `at` stands here.
-pub(super) fn at_spelled(text: &str, at: usize, found: &mut Vec<Found>) {
+pub(super) fn at_spelled(text: &str, at: usize, found: &mut Finds) {
     static PATTERN: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
         regex::Regex::new(
             r"(?i)^[\[(] ?at ?[\])] ?[a-z0-9-]{1,63}(?:(?: ?[\[(] ?dot ?[\])] ?|\.)[a-z0-9-]{1,63}){1,5}",

@@ -4,21 +4,25 @@
 //! taken out and the known format is tried on what is left. Only formats with a beginning of their own
 //! are tried: words run together would look like anything else.
 
-use super::Found;
 use super::formats::FORMATS;
+use super::{Finds, Found};
 
 /// Most of a text that is put together again behind a beginning.
 const NEAR: usize = 400;
 
 /// `starts`: where known beginnings stand without a known end.
-pub(super) fn look(text: &str, starts: Vec<usize>, found: &mut Vec<Found>) {
+pub(super) fn look(text: &str, starts: Vec<usize>, found: &mut Finds, most: usize) {
     for start in starts {
+        if found.looked > most {
+            return;
+        }
+        found.look(2 * NEAR);
         let Some((joined, places)) = put_together(text, start) else {
             continue;
         };
-        let mut inner = Vec::new();
+        let mut inner = Finds::default();
         FORMATS.at_start(&joined, 0, &mut inner, &mut Vec::new());
-        for secret in inner {
+        for secret in inner.all {
             let (Some(from), Some(to)) = (
                 places.get(secret.at.start),
                 secret.at.end.checked_sub(1).and_then(|at| places.get(at)),

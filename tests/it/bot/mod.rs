@@ -16,6 +16,7 @@ pub mod model;
 mod opened;
 mod outcomes;
 mod reports;
+mod secrets;
 mod services;
 mod shared;
 mod talk;
