@@ -227,6 +227,21 @@ pub fn has_unread(text: &str) -> bool {
     })
 }
 
+/// What was struck from a text, by kind: its placeholders, each secret as often as it stands there.
+pub fn struck_in(text: &str) -> BTreeMap<&str, u32> {
+    let mut struck = BTreeMap::new();
+    for place in placeholders(text) {
+        let kind = text
+            .get(place)
+            .and_then(|place| place.strip_prefix(OPENING))
+            .and_then(|rest| rest.split(' ').next());
+        if let Some(kind) = kind {
+            *struck.entry(kind).or_default() += 1;
+        }
+    }
+    struck
+}
+
 /// All kinds that a placeholder can name.
 pub fn kinds() -> BTreeSet<&'static str> {
     FORMATS

@@ -687,7 +687,9 @@ const PRIVATE_DOMAINS: &[&str] = &[
 #[rustfmt::skip]
 const NO_DOMAINS: &[&str] = &[
     "png", "jpg", "jpeg", "gif", "svg", "js", "ts", "css", "service", "timer", "socket", "mount", "slice", "java",
-    "py", "go", "rs", "rb", "so", "log", "yaml", "yml", "json", "conf", "target", "scope", "jar", "class",
+    "go", "rb", "log", "yaml", "yml", "json", "jsonl", "ndjson", "conf", "target", "scope", "jar",
+    "class", "txt", "csv", "tsv", "gz", "zip", "tar", "html", "pdf", "xml", "toml", "ini", "sql", "dump",
+    "bak", "tmp", "env",
 ];
 
 /// An `@` stands here.
@@ -712,6 +714,15 @@ pub(super) fn at_sign(text: &str, at: usize, found: &mut Finds) {
     let (Some(user), Some(domain)) = (text.get(start..at), text.get(at + 1..end)) else {
         return;
     };
+    // `jane.doe@example.com.log`: a file's name.
+    let mut domain = domain;
+    while let Some((host, last)) = domain.rsplit_once('.') {
+        if !host.contains('.') || !NO_DOMAINS.contains(&last.to_ascii_lowercase().as_str()) {
+            break;
+        }
+        domain = host;
+    }
+    end = at + 1 + domain.len();
     let lower = domain.to_ascii_lowercase();
     let mut labels = lower.rsplit('.');
     let last = labels.next().unwrap_or_default();

@@ -167,6 +167,8 @@ fn r22_personal_data_in_any_width() {
         ("mail jane.doe@example.com please", "email"),
         ("ｊａｎｅ＠ｅｘａｍｐｌｅ．ｃｏｍ", "email"),
         ("jane [at] example [dot] com", "email"),
+        ("jane.doe@example.com.log", "email"),
+        ("jane@firma.rs", "email"),
         ("card 4532 0151 1283 0366", "card"),
         ("卡 ４５３２０１５１１２８３０３６６", "card"),
         ("4532-0151-1283-0366", "card"),
@@ -353,6 +355,15 @@ fn r22_what_is_not_clean_in_the_end_goes_whole() {
     assert_eq!(redact(&redacted.text, &key()).text, redacted.text);
     assert!(!has_unread(&redact(&text, &key()).text));
     assert!(!has_unread("[REDACTED unread] and unread 0000]"));
+    let struck = redact(
+        "jane@example.com and joe@example.com, password=hunter2",
+        &key(),
+    )
+    .text;
+    assert_eq!(
+        struck_in(&struck).into_iter().collect::<Vec<_>>(),
+        [("email", 2), ("password", 1)]
+    );
     let huge = "a".repeat(MAX_BYTES + 1);
     assert!(redact(&huge, &key()).unread > 0);
 }

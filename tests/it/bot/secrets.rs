@@ -379,3 +379,52 @@ async fn what_the_model_hides_in_escapes_is_struck_at_the_exit() {
     assert!(!shown.contains("made-up.example"), "{shown}");
     opened.ends().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quote_with_a_placeholder_stands_in_the_report_and_why_counts_what_was_struck() {
+    let model = ChatModel::start().await;
+    model
+        .on_fn(Task::Triage, |_| Reply::json(&triaged("SEV2")))
+        .on_fn(Task::Analysis, |request| {
+            let said = request.user();
+            let line = said
+                .lines()
+                .find(|line| line.contains("login refused"))
+                .unwrap_or_default();
+            let mut hypothesis = cites(json!([]), json!(60));
+            hypothesis["title"] = json!("The database refuses the login");
+            hypothesis["source"] = json!("current_evidence");
+            hypothesis["evidence"] = json!([line]);
+            Reply::json(&analysed("SEV2", json!([hypothesis])))
+        });
+    let opened = Opened::with(
+        Given {
+            model: Some(model),
+            ..Given::default()
+        },
+        json!({"report": format!(
+            "{REFUND_REPORT}\nERROR login refused for postgres://app:{}@db.internal:5432/pay\nask jane@example.com",
+            ["Tr0ub4dor", "And3"].concat()
+        )}),
+    )
+    .await;
+    let cards = opened.cards(1).await;
+    assert!(cards.shows("The database refuses the login"), "{cards}");
+    assert!(
+        cards.shows("login refused for postgres"),
+        "the quote stands: {cards}"
+    );
+    let asked = opened
+        .at
+        .discord
+        .slash(opened.at.alice, opened.thread, "why", json!({}));
+    let why = asked.ephemeral().await;
+    for part in [
+        "Struck before anything was stored",
+        "email × 1",
+        "url-password × 1",
+    ] {
+        assert!(why.shows(part), "{part}: {why}");
+    }
+    opened.ends().await;
+}
