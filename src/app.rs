@@ -23,6 +23,7 @@ use crate::llm::LlmError;
 use crate::memory;
 use crate::memory::hindsight::{HindsightError, Times};
 use crate::present::{self, say::Trouble};
+use crate::response::redact;
 use crate::store::{Store, StoreError};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -144,6 +145,7 @@ impl App {
             .as_ref()
             .is_some_and(|config| config.reflect);
         let redaction = installation_key(config, &store).await?;
+        redact::prepare();
         rest.strike_with(redaction.of("exit"));
         let second = hindsight.map(|hindsight| Second::new(store.clone(), hindsight, reflects));
         let duty = Duty {

@@ -81,7 +81,7 @@ fn read(table: &'static str) -> Formats {
                 (None, Some(start))
                     if matches!(format.from, From::Word)
                         && !format.inside
-                        && start.iter().next().is_some_and(u8::is_ascii_alphanumeric) =>
+                        && start.first().is_some_and(u8::is_ascii_alphanumeric) =>
                 {
                     let mut starts = vec![start];
                     if format.any_case {

@@ -476,9 +476,7 @@ fn joined(text: &str, end: usize, keeps_signs: bool) -> Option<Value<'_>> {
         };
         // `Token{a64f992`, `chdir(/p/gb2`: a name of a program begins it.
         let run = match run.find(['{', '(', '[']) {
-            Some(at)
-                if at > 0 && run.get(..at).is_some_and(|name| is_name(name)) && !keeps_signs =>
-            {
+            Some(at) if at > 0 && run.get(..at).is_some_and(is_name) && !keeps_signs => {
                 run.get(..at).unwrap_or(run)
             }
             _ => run,
@@ -591,10 +589,10 @@ fn password(name: &str, value: &Value<'_>, text: &str, start: usize) -> bool {
         || name.starts_with('-');
     match value.joint {
         _ if label => false,
-        Joint::Assigned => !(is_path(shown) && !mixed),
+        Joint::Assigned => !is_path(shown) || mixed,
         Joint::Colon => {
             value.quoted
-                || !word && !(shown.contains('-') && is_name(&shown.replace('-', "_")))
+                || !(word || shown.contains('-') && is_name(&shown.replace('-', "_")))
                 || like.is_gibberish(8)
         }
         Joint::Is => value.quoted || mixed || signs && shown.len() >= 6,

@@ -58,8 +58,8 @@ impl<const MOST: usize> std::ops::Deref for Few<MOST> {
     }
 }
 
-/// A run of digits begins here (no digit or letter stands before). Gives back where to go on.
-pub(super) fn at_digits(text: &str, start: usize, end: usize, found: &mut Finds) -> usize {
+/// A run of digits stands here; no digit or letter stands before it.
+pub(super) fn at_digits(text: &str, start: usize, end: usize, found: &mut Finds) {
     let bytes = text.as_bytes();
     let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied();
     // The cheap way out, for nearly all numbers of a log.
@@ -70,14 +70,12 @@ pub(super) fn at_digits(text: &str, start: usize, end: usize, found: &mut Finds)
             .get(end + 1)
             .is_some_and(|b| b.is_ascii_digit() || matches!(b, b' ' | b'(' | b'-'));
     if run < 9 && !joined && before != Some(b'+') {
-        return end;
+        return;
     }
     let number = group(text, start);
-    if number.digits.len() < 9 {
-        return end.max(number.at.end.min(end));
+    if number.digits.len() >= 9 {
+        judge(&number, before, found);
     }
-    judge(&number, before, found);
-    end
 }
 
 fn group(text: &str, start: usize) -> Number<'_> {
@@ -506,8 +504,8 @@ fn is_phone(number: &Number<'_>) -> bool {
     if number.plus {
         return (8..=15).contains(&count)
             && digits.first() != Some(&0)
-            && !number.separators.contains(&b'.')
-                | (*number.separators == [b'.'] && number.groups.len() >= 3)
+            && (!number.separators.contains(&b'.')
+                || (*number.separators == [b'.'] && number.groups.len() >= 3))
             && number.groups.iter().all(|group| *group <= 11)
             && !is_time(number);
     }
@@ -574,8 +572,9 @@ fn is_time(number: &Number<'_>) -> bool {
     let (Some(first), Some(second)) = (number.groups.first(), number.groups.get(1)) else {
         return false;
     };
-    *first == 4 && *second == 2 && number.digits.starts_with(&[2, 0])
-        || *first == 4 && *second == 2 && number.digits.starts_with(&[1, 9])
+    *first == 4
+        && *second == 2
+        && (number.digits.starts_with(&[2, 0]) || number.digits.starts_with(&[1, 9]))
 }
 
 /// A word before it says that it is the number of an account.

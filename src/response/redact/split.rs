@@ -110,5 +110,5 @@ fn is_of_key(part: &[u8]) -> bool {
     let digits = part.iter().any(u8::is_ascii_digit);
     let lower = part.iter().any(u8::is_ascii_lowercase);
     let upper = part.iter().skip(1).any(u8::is_ascii_uppercase);
-    digits && part.len() > 1 || (lower && upper) || (upper && !lower && part.len() == 4)
+    (digits && part.len() > 1) || upper && (lower || part.len() == 4)
 }
