@@ -544,7 +544,7 @@ impl Responder {
         measures.prompt_tokens +=
             u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
         measures.completion_tokens += u64::from(answer.completion_tokens.unwrap_or(0));
-        answer.text = redact::redact(&answer.text, &self.redaction).text;
+        answer.text = redact::redact_answer(&answer.text, &self.redaction).text;
         Ok(answer)
     }
 

@@ -115,6 +115,45 @@ pub fn redact(text: &str, key: &Key) -> Redacted {
     redact_within(text, key, MAX_PASSES)
 }
 
+/// As [`redact`], for the text of a JSON answer: escapes of signs that need none are written out
+/// first, so that nothing hides in `\u0040`.
+pub fn redact_answer(answer: &str, key: &Key) -> Redacted {
+    redact(&written_out(answer), key)
+}
+
+fn written_out(answer: &str) -> std::borrow::Cow<'_, str> {
+    if !answer.contains("\\u") {
+        return answer.into();
+    }
+    let mut out = String::with_capacity(answer.len());
+    let mut rest = answer;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        let sign = escape
+            .get(2..6)
+            .filter(|_| escape.starts_with("\\u"))
+            .and_then(|hex| u32::from_str_radix(hex, 16).ok())
+            .and_then(char::from_u32)
+            .filter(|c| !c.is_control() && !matches!(c, '"' | '\\'));
+        let taken = match sign {
+            Some(sign) => {
+                out.push(sign);
+                6
+            }
+            None => {
+                // The sign after a backslash belongs to it: `\\u0040` is no escape.
+                let taken = 1 + escape.chars().nth(1).map_or(0, char::len_utf8);
+                out.push_str(escape.get(..taken).unwrap_or_default());
+                taken
+            }
+        };
+        rest = escape.get(taken..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out.into()
+}
+
 fn redact_within(text: &str, key: &Key, passes: usize) -> Redacted {
     let mut redacted = Redacted {
         text: text.to_owned(),

@@ -323,6 +323,28 @@ fn r22_more_ways_to_paste_a_secret() {
 }
 
 #[test]
+fn r22_nothing_hides_in_the_escapes_of_an_answer() {
+    for (answer, shown) in [
+        (
+            r#"{"a":"\u0070assword\u003dhunter2"}"#,
+            r#"{"a":"password=[REDACTED password f26b]"}"#,
+        ),
+        (
+            r#"{"a":"\\u0040 \u0022 \u005c \n \u00e9"}"#,
+            r#"{"a":"\\u0040 \u0022 \u005c \n é"}"#,
+        ),
+        (r"\u00", r"\u00"),
+        (r"\ud83d\u", r"\ud83d\u"),
+        ("\\", "\\"),
+    ] {
+        let redacted = redact_answer(answer, &key()).text;
+        let same = |text: &str| text.split("[REDACTED password ").next().map(str::to_owned);
+        assert_eq!(same(&redacted), same(shown), "{answer}");
+        assert!(!redacted.contains("hunter2"));
+    }
+}
+
+#[test]
 fn r22_equal_in_an_incident_and_in_no_other() {
     let installation = Key::new([7; 32]);
     let first = installation.of_incident("1", "100");

@@ -1,6 +1,6 @@
 //! Secrets and personal data through the whole bot (R22): in at every entrance, out at none.
 
-use super::model::{all_shown, analysed, cites, model_that_says, triaged};
+use super::model::{all_shown, analysed, cites, triaged};
 use super::opened::{Opened, analysis_answer, model};
 use super::{Given, Incident, REFUND_REPORT, refund_job};
 use crate::homes;
@@ -360,12 +360,14 @@ async fn what_cannot_be_read_safely_is_not_sent_and_the_rules_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_model_hides_in_escapes_is_struck_at_the_exit() {
     let mut answer: Value = analysed("SEV2", json!([cites(json!(["INC-0012"]), json!(80))]));
-    answer["next_steps"][0]["step"] = json!("Read the dashboard as ESCAPED");
+    answer["next_steps"][0]["step"] = json!("Read the dashboard with ESCAPED");
     let escaped = answer
         .to_string()
-        .replace("ESCAPED", "jane.doe\\u0040made-up.example");
-    let model = model_that_says(&triaged("SEV2"), &answer).await;
-    model.on_fn(Task::Analysis, move |_| Reply::answer(escaped.clone()));
+        .replace("ESCAPED", "password\\u003dopensesame");
+    let model = ChatModel::start().await;
+    model
+        .on_fn(Task::Triage, |_| Reply::json(&triaged("SEV2")))
+        .on_fn(Task::Analysis, move |_| Reply::answer(escaped.clone()));
     let opened = Opened::with(
         Given {
             memory: &[refund_job(12, "2026-05-14", "held")],
@@ -376,7 +378,16 @@ async fn what_the_model_hides_in_escapes_is_struck_at_the_exit() {
     )
     .await;
     let shown = all_shown(&opened.at, &opened.report, opened.thread).await;
-    assert!(!shown.contains("made-up.example"), "{shown}");
+    assert!(shown.contains("Read the logs of the refund job"), "{shown}");
+    assert!(!shown.contains("opensesame"), "{shown}");
+    let kept =
+        homes::all_that_is_kept(&opened.at.config.database_url, opened.at.folder.path()).await;
+    assert!(
+        !kept
+            .iter()
+            .any(|bytes| bytes.windows(10).any(|window| window == b"opensesame")),
+        "it is in the database"
+    );
     opened.ends().await;
 }
 
