@@ -505,14 +505,13 @@ pub async fn backtest(
     log: &mut (impl Write + Send),
 ) -> anyhow::Result<()> {
     let store = Store::open_to_read(&config.database_url).await?;
-    let (sums, incidents) =
-        backtest::backtest(&store, guild, passing_key(config), |done, all| {
-            // Only what takes long says how far it is.
-            if done % 500 == 0 && done < all {
-                let _shown = writeln!(log, "{done} of {all} …");
-            }
-        })
-        .await?;
+    let (sums, incidents) = backtest::backtest(&store, guild, passing_key(config), |done, all| {
+        // Only what takes long says how far it is.
+        if done % 500 == 0 && done < all {
+            let _shown = writeln!(log, "{done} of {all} …");
+        }
+    })
+    .await?;
     store.close().await;
     if sums.incidents == 0 {
         bail!("There is no past incident to replay (guild {guild}): import some first.");

@@ -807,9 +807,7 @@ async fn said(
         Some(incident) => duty.in_incident(incident).await,
         None => duty.clone(),
     };
-    let text = duty
-        .responder
-        .redact_text(&without_mention(&message.text));
+    let text = duty.responder.redact_text(&without_mention(&message.text));
     let asks = mentions_bot || is_question(&text);
     let evidence = Work::Evidence(Evidence {
         place,
