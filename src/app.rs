@@ -17,7 +17,7 @@ use crate::jobs::queue::{
     Counts, DeadLetter, Handler, Job, JobError, Queue, QueueOptions, Undertaker,
 };
 use crate::jobs::recollect::Second;
-use crate::jobs::respond::{Models, Recollection, Responder, redaction_key};
+use crate::jobs::respond::{Models, Recollection, Responder, installation_key};
 use crate::jobs::work::{Retain, Work};
 use crate::jobs::{self, intake};
 use crate::llm::LlmError;
@@ -25,6 +25,7 @@ use crate::memory;
 use crate::memory::embeddings::EmbeddingsError;
 use crate::memory::hindsight::{HindsightError, Times};
 use crate::present::{self, say::Trouble};
+use crate::response::redact;
 use crate::store::{Store, StoreError};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -149,6 +150,9 @@ impl App {
             .hindsight
             .as_ref()
             .is_some_and(|config| config.reflect);
+        let redaction = installation_key(config, &store).await?;
+        redact::prepare();
+        rest.strike_with(redaction.of("exit"));
         let second = hindsight.map(|hindsight| Second::new(store.clone(), hindsight, reflects));
         let duty = Duty {
             responder: Responder {
@@ -157,7 +161,7 @@ impl App {
                 ),
                 second: second.clone(),
                 models: Models::configured(config).map_err(StartError::Model)?,
-                redaction: redaction_key(config),
+                redaction,
             },
             store: store.clone(),
             rest: rest.clone(),

@@ -12,7 +12,9 @@ use crate::jobs::history::{self, Fate, History};
 use crate::jobs::mirror;
 use crate::jobs::recollect::Second;
 use crate::jobs::remember::{self, ImportOptions};
-use crate::jobs::respond::{Models, Recollection, Reported, Responder, redaction_key};
+use crate::jobs::respond::{
+    Models, Recollection, Reported, Responder, installation_key, passing_key,
+};
 use crate::memory;
 use crate::memory::hindsight::Times;
 use crate::present::{self, View, say};
@@ -108,7 +110,12 @@ pub async fn analyze(
             _ => None,
         },
         models: Models::configured(config).context("the model's endpoint can't be used")?,
-        redaction: redaction_key(config),
+        redaction: match &store {
+            Some(store) => installation_key(config, store)
+                .await
+                .unwrap_or_else(|_| passing_key(config)),
+            None => passing_key(config),
+        },
     };
     let reported = Reported {
         guild: ask.guild.clone(),
@@ -271,7 +278,7 @@ async fn import_lines(
     ask: &Import,
     opened: std::fs::File,
 ) -> anyhow::Result<remember::ImportReport> {
-    let key = redaction_key(config);
+    let key = installation_key(config, store).await?.of_guild(&ask.guild);
     let redact = |text: &str| redact::redact(text, &key).text;
     let options = ImportOptions {
         now: Timestamp::now(),
@@ -338,14 +345,18 @@ async fn import_documents(
     let path = &ask.path;
     let documents =
         history::documents(Path::new(path)).with_context(|| format!("{path} can't be read"))?;
-    let key = redaction_key(config);
-    let redact = |text: &str| redact::redact(text, &key).text;
     let store = if ask.dry_run {
         // A dry run neither makes a database nor brings one up to date.
         Store::open_to_read(&config.database_url).await.ok()
     } else {
         Some(Store::open(&config.database_url).await?)
     };
+    let key = match &store {
+        Some(store) if !ask.dry_run => installation_key(config, store).await?,
+        _ => passing_key(config),
+    };
+    let key = key.of_guild(&ask.guild);
+    let redact = |text: &str| redact::redact(text, &key).text;
     let registry = match &store {
         Some(store) => store.services(&ask.guild).await?,
         None => Registry::default(),
@@ -498,14 +509,13 @@ pub async fn backtest(
     log: &mut (impl Write + Send),
 ) -> anyhow::Result<()> {
     let store = Store::open_to_read(&config.database_url).await?;
-    let (sums, incidents) =
-        backtest::backtest(&store, guild, redaction_key(config), |done, all| {
-            // Only what takes long says how far it is.
-            if done % 500 == 0 && done < all {
-                let _shown = writeln!(log, "{done} of {all} …");
-            }
-        })
-        .await?;
+    let (sums, incidents) = backtest::backtest(&store, guild, passing_key(config), |done, all| {
+        // Only what takes long says how far it is.
+        if done % 500 == 0 && done < all {
+            let _shown = writeln!(log, "{done} of {all} …");
+        }
+    })
+    .await?;
     store.close().await;
     if sums.incidents == 0 {
         bail!("There is no past incident to replay (guild {guild}): import some first.");

@@ -1,9 +1,10 @@
-//! Measures the reading of answers, the risk of commands, and recall, on files of cases.
+//! Measures the reading of answers, the risk of commands, recall and redaction, on files of cases.
 //!
 //!     cargo run --release --example evaluate -- json FILE...
 //!     cargo run --release --example evaluate -- commands FILE...
 //!     cargo run --release --example evaluate -- postmortems FILE...
 //!     cargo run --release --example evaluate -- recall DIR...
+//!     cargo run --release --example evaluate -- secrets DIR [LOGS]
 //!
 //! Each mode prints its findings, and as its last line its figures as one JSON object.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -11,6 +12,7 @@
 mod postmortems;
 mod recall;
 mod schema;
+mod secrets;
 
 use precedent::incident::proposal::Risk;
 use precedent::validation::reading::{self, Repair, Repaired, Unreadable};
@@ -26,7 +28,7 @@ fn main() -> ExitCode {
     let files: Vec<String> = arguments.collect();
     if files.is_empty() {
         eprintln!(
-            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR..."
+            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS]"
         );
         return ExitCode::FAILURE;
     }
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         "commands" => measure_commands(&files),
         "postmortems" => postmortems::measure(&files),
         "recall" => recall::measure(&files),
+        "secrets" => secrets::measure(&files),
         other => Err(format!("unknown mode {other}")),
     };
     match result {

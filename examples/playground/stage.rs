@@ -170,7 +170,7 @@ impl Stage {
             .await
             .context("the sample memory can't be opened")?;
         let lines = sample(now)?;
-        let key = precedent::jobs::respond::redaction_key(&self.config(|_| None)?);
+        let key = precedent::jobs::respond::passing_key(&self.config(|_| None)?);
         let options = ImportOptions {
             now,
             redact: &|text| redact(text, &key).text,

@@ -17,6 +17,7 @@
 mod api;
 pub mod attachments;
 mod error;
+mod exit;
 mod gateway;
 mod incoming;
 mod permission;

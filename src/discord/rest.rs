@@ -1,14 +1,14 @@
 //! What the bot asks of Discord.
 //!
-//! Payloads come in as JSON that Discord accepts as it stands, and are sent as they stand: nobody
-//! here composes, cuts or adds `allowed_mentions`. `nonce` and `enforce_nonce` of a post are passed
+//! Payloads come in as JSON that Discord accepts as it stands, and are sent as they stand but for
+//! secrets that are struck at the exit: nobody here composes, cuts or adds `allowed_mentions`. `nonce` and `enforce_nonce` of a post are passed
 //! on with it, so that a post repeated within minutes gives the first one's id.
 //!
 //! Every function ends in a value or one [`DiscordError`]. Only [`Rest::respond`] and its kin
 //! repeat a request, because a person is looking at it: once, within [`RESPOND_TIMEOUT`].
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::Method;
@@ -19,9 +19,11 @@ use tokio::sync::OnceCell;
 use super::api::{Api, ApiError, Call, File, Wire};
 use super::attachments::{self, FileText};
 use super::error::DiscordError;
+use super::exit;
 use super::incoming::{FileRef, Place, Reply, SeenMessage};
 use super::permission::views;
 use super::reading;
+use crate::response::redact::Key;
 
 /// For the first answer to an interaction, which Discord waits three seconds for.
 pub const RESPOND_TIMEOUT: Duration = Duration::from_millis(2_500);
@@ -123,6 +125,8 @@ struct Inner {
     wire: Wire,
     application: OnceCell<Application>,
     me: OnceCell<Me>,
+    /// The key of placeholders at the exit.
+    exit: OnceLock<Key>,
 }
 
 impl fmt::Debug for Rest {
@@ -153,15 +157,32 @@ impl Rest {
                 wire,
                 application: OnceCell::new(),
                 me: OnceCell::new(),
+                exit: OnceLock::new(),
             }),
         })
+    }
+
+    /// Under which key secrets are struck from what is posted; the first one stands. Before that
+    /// they are struck all the same, under a key that anybody has.
+    pub fn strike_with(&self, key: Key) {
+        let _first = self.inner.exit.set(key);
     }
 
     pub(super) fn api(&self) -> &Api {
         &self.inner.api
     }
 
+    /// Every request goes through here: the one point at the exit where what is said is looked at
+    /// once more (R22).
     async fn ask(&self, call: Call<'_>) -> Result<Value, DiscordError> {
+        let key = self.inner.exit.get_or_init(|| Key::new([0; 32]));
+        let body = call.body.and_then(|body| exit::struck(body, key));
+        let files = exit::struck_files(call.files, key);
+        let call = Call {
+            body: body.as_ref().or(call.body),
+            files,
+            ..call
+        };
         self.inner.wire.ask(call).await
     }
 

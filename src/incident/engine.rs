@@ -127,4 +127,6 @@ pub enum FallbackReason {
     },
     /// After three failed attempts the model is not asked the same again (R27).
     AttemptsUsedUp,
+    /// A part of what was reported could not be read safely, so nothing of it is sent (R22).
+    Withheld,
 }

@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> {
     duty.acknowledgements.wait(work.reply.interaction).await;
     pause::at("acknowledged").await;
+    let duty = &duty.in_opened_by(work.place.guild, work.reply.interaction);
     let now = Timestamp::now();
     let guild = work.place.guild.to_string();
     let registry = duty.registry(&guild).await;
@@ -84,6 +85,7 @@ pub async fn rerun(duty: &Duty, job: &Job, work: Reanalyze) -> Result<(), JobErr
     let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
         return Err(JobError::never("the incident is gone"));
     };
+    let duty = &duty.in_incident(&incident).await;
     let scope = scope_of(&incident);
     let attempts = duty.store.attempts(&scope, id).await?;
     let counted: Vec<_> = attempts

@@ -13,6 +13,7 @@ use crate::incident::{
 use crate::memory;
 use crate::present::say::{self, Trouble};
 use crate::present::{self, IncidentRow, Post, Spent, Timing};
+use crate::response::redact;
 use crate::store::{
     Entry, Filter, Incident, Link, LinkError, PutOutcome, Roles, Scope, Signed, StoreError,
 };
@@ -363,6 +364,7 @@ pub async fn why(
             &stored.case.memory,
             route,
             &timings(&stored.measures),
+            &redact::struck_in(&stored.case.report.all_text()),
         ))
     };
     privately(duty, reply, who.locale, explained).await;

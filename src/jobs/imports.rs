@@ -69,6 +69,7 @@ fn again(error: StoreError) -> JobError {
 ///
 /// Where the database does not answer, or Discord does not for now: the job is run again.
 pub async fn read(duty: &Duty, work: Import) -> Result<(), JobError> {
+    let duty = &duty.in_guild(work.place.guild);
     let locale = work.who.locale;
     let guild = work.place.guild.to_string();
     let registry = duty.registry(&guild).await;

@@ -48,6 +48,18 @@ enum Acknowledge {
     Privately,
 }
 
+/// Who it comes from, and where.
+fn whose(incoming: &mut Incoming) -> Option<(&mut Person, Place)> {
+    match incoming {
+        Incoming::Slash { who, place, .. }
+        | Incoming::MessageCommand { who, place, .. }
+        | Incoming::Modal { who, place, .. }
+        | Incoming::Component { who, place, .. }
+        | Incoming::Message { who, place, .. } => Some((who, *place)),
+        _ => None,
+    }
+}
+
 /// Takes one event.
 pub async fn take(duty: &Duty, incoming: Incoming) {
     let kind = incoming.kind();
@@ -59,6 +71,16 @@ pub async fn take(duty: &Duty, incoming: Incoming) {
         tracing::debug!(kind, "an interaction that came twice");
         return;
     }
+    let mut incoming = incoming;
+    let duty = &match whose(&mut incoming) {
+        Some((who, place)) => {
+            let duty = duty.in_guild(place.guild);
+            // A name is stored and shown too.
+            who.name = duty.responder.redact_text(&who.name);
+            duty
+        }
+        None => duty.clone(),
+    };
     match incoming {
         Incoming::Slash {
             reply,
@@ -173,6 +195,8 @@ async fn slash(
         }
         "followup" => {
             let question = duty
+                .in_place(&place)
+                .await
                 .responder
                 .redact_text(options.text("question").unwrap_or_default());
             if question.trim().is_empty() {
@@ -267,7 +291,12 @@ async fn modal(
             .await;
         }
         Some(Action::ResolveModal { incident, worked }) => {
-            let clean = |text: String| duty.responder.redact_text(&text);
+            let guild = place.guild.to_string();
+            let own = match duty.store.incident_of_guild(&guild, incident).await {
+                Ok(Some(known)) => duty.in_incident(&known).await,
+                _ => duty.clone(),
+            };
+            let clean = |text: String| own.responder.redact_text(&text);
             let work = Work::Resolve(Resolve {
                 guild: place.guild,
                 by: who.name.clone(),
@@ -358,6 +387,7 @@ async fn import(
         say_alone(duty, &reply, say::import_needs_one(locale)).await;
         return;
     }
+    let file = duty.clean_files(file.into_iter().collect()).pop();
     let work = Work::Import(Box::new(Import {
         reply: reply.clone(),
         who,
@@ -404,12 +434,13 @@ async fn analyze(
         .await;
         return;
     }
+    // Redacted before it is committed: nothing secret is ever stored (R22).
+    let duty = &duty.in_opened_by(place.guild, reply.interaction);
     let work = Work::Analyze(Box::new(Analyze {
-        // Redacted before it is committed: nothing secret is ever stored (R22).
         report: duty.responder.redact(report),
         service: service.map(|service| duty.responder.redact_text(&service)),
         severity,
-        files,
+        files: duty.clean_files(files),
         over_limit_seconds: duty.limiter.analysis(place.guild, who.id),
         reply: reply.clone(),
         place,
@@ -772,6 +803,10 @@ async fn said(
             return;
         }
     }
+    let duty = &match &incident {
+        Some(incident) => duty.in_incident(incident).await,
+        None => duty.clone(),
+    };
     let text = duty.responder.redact_text(&without_mention(&message.text));
     let asks = mentions_bot || is_question(&text);
     let evidence = Work::Evidence(Evidence {
@@ -779,7 +814,7 @@ async fn said(
         by: who.name.clone(),
         message: message.id,
         text: text.clone(),
-        files: message.files.clone(),
+        files: duty.clean_files(message.files.clone()),
         at_ms: message.at_ms,
         asks,
     });

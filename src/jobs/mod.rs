@@ -21,5 +21,6 @@ pub mod registry;
 pub mod remember;
 pub mod respond;
 pub mod review;
+mod secrets;
 pub mod talk;
 pub mod work;

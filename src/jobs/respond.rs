@@ -19,11 +19,12 @@ use crate::response::recall::{RecallQuery, Statistics};
 use crate::response::redact::{self, Key};
 use crate::response::triage::{self, Said, Triage};
 use crate::response::{grade, recall, route};
-use crate::store::Measures;
+use crate::store::{Measures, Store, StoreError};
 use crate::validation::analysis::CheckedTriage;
 use crate::validation::{self, Analysis, Case, reading};
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
+use sha2::{Digest, Sha256};
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, Instant};
 
@@ -170,9 +171,27 @@ impl Responder {
                 .into_iter()
                 .map(|mut message| {
                     message.text = clean(&message.text);
+                    message.author = clean(&message.author);
                     message
                 })
                 .collect(),
+        }
+    }
+
+    /// The stages for what is no incident's in a guild: with its key of placeholders.
+    pub fn in_guild(&self, guild: &str) -> Self {
+        Self {
+            redaction: self.redaction.of_guild(guild),
+            ..self.clone()
+        }
+    }
+
+    /// The stages for one incident, by what opened it: equal secrets have equal placeholders in it
+    /// and in no other.
+    pub fn in_incident(&self, guild: &str, opening: &str) -> Self {
+        Self {
+            redaction: self.redaction.of_incident(guild, opening),
+            ..self.clone()
         }
     }
 
@@ -316,6 +335,9 @@ impl Responder {
                 read.case.locale,
                 Shrink::No,
             );
+            let Ok(prompt) = self.checked(prompt) else {
+                break;
+            };
             let budget = models
                 .timeout
                 .min(deadline.saturating_duration_since(Instant::now()));
@@ -440,6 +462,7 @@ impl Responder {
                         .system
                         .push_str(". Answer with one JSON object and nothing else.");
                 }
+                let prompt = self.checked(prompt)?;
                 let budget = models.timeout.min(left);
                 match self
                     .ask(
@@ -489,6 +512,17 @@ impl Responder {
         Err(last)
     }
 
+    /// What goes to a model, once more without secrets: whatever it was put together from. Where that
+    /// can't be made sure nothing is sent (R22).
+    fn checked(&self, mut prompt: Prompt) -> Result<Prompt, FallbackReason> {
+        let redacted = redact::redact(&prompt.user, &self.redaction);
+        if redacted.unread > 0 || redact::has_unread(&redacted.text) {
+            return Err(FallbackReason::Withheld);
+        }
+        prompt.user = redacted.text;
+        Ok(prompt)
+    }
+
     /// One question; the answer leaves redacted (R22: again at the exit).
     async fn ask(
         &self,
@@ -512,7 +546,7 @@ impl Responder {
         measures.prompt_tokens +=
             u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
         measures.completion_tokens += u64::from(answer.completion_tokens.unwrap_or(0));
-        answer.text = redact::redact(&answer.text, &self.redaction).text;
+        answer.text = redact::redact_answer(&answer.text, &self.redaction).text;
         Ok(answer)
     }
 
@@ -595,6 +629,7 @@ impl Responder {
                 },
                 shrink,
             );
+            let prompt = self.checked(prompt)?;
             let budget = models
                 .timeout
                 .min(deadline.saturating_duration_since(Instant::now()));
@@ -695,24 +730,44 @@ impl Read {
     }
 }
 
-/// The key of placeholders for secrets: derived from the bot's token, so that a restart keeps equal
-/// secrets equal and nobody else can guess one back; of the process alone where there is no token.
-pub fn redaction_key(config: &Config) -> Key {
-    use sha2::{Digest, Sha256};
+/// The key of placeholders for secrets (R22): of a random key that the database keeps, and of the
+/// bot's token, which it does not hold. So a restart keeps equal secrets equal, and a copy of the
+/// database alone tells nobody which secret a placeholder stands for.
+///
+/// # Errors
+///
+/// Where the database can't be asked, or the system has no randomness.
+pub async fn installation_key(config: &Config, store: &Store) -> Result<Key, StoreError> {
+    let kept = store.kept_key(&fresh_key()).await?;
+    Ok(key_from(config, kept.as_bytes()))
+}
+
+/// As [`installation_key`], for a run that keeps nothing: its placeholders are its own.
+pub fn passing_key(config: &Config) -> Key {
+    key_from(config, &fresh_key())
+}
+
+fn key_from(config: &Config, kept: &[u8]) -> Key {
     let mut hash = Sha256::new();
-    hash.update(b"precedent redaction 1");
-    match &config.discord {
-        Some(discord) => hash.update(discord.token.expose_secret().as_bytes()),
-        None => {
-            // The standard library's own per-process randomness.
-            for _ in 0..4 {
-                let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
-                hasher.write_u8(0);
-                hash.update(hasher.finish().to_le_bytes());
-            }
-        }
+    hash.update(b"precedent redaction 2");
+    hash.update(kept);
+    if let Some(discord) = &config.discord {
+        hash.update(discord.token.expose_secret().as_bytes());
     }
     Key::new(hash.finalize().into())
+}
+
+fn fresh_key() -> [u8; 32] {
+    let mut fresh = [0; 32];
+    if getrandom::fill(&mut fresh).is_err() {
+        // A system without its own randomness: the standard library's, which it mixes itself.
+        for part in fresh.chunks_mut(8) {
+            let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+            hasher.write_u8(0);
+            part.copy_from_slice(&hasher.finish().to_le_bytes());
+        }
+    }
+    fresh
 }
 
 fn took(measures: &mut Measures, stage: &str, started: Instant) {

@@ -51,6 +51,7 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
         }
         return Ok(());
     };
+    let duty = &duty.in_incident(&incident).await;
     let question = burst(&incident, &work);
     let Some(question) = question else {
         // A later message of the same burst answers for this one.
@@ -234,6 +235,7 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
     let Some(incident) = found.filter(|incident| incident.status.is_open()) else {
         return Ok(());
     };
+    let duty = &duty.in_incident(&incident).await;
     let _turn = duty
         .turns
         .take(work.place.guild, incident.id().number())

@@ -9,6 +9,7 @@ use crate::incident::{Engine, Memory, Route};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Arithmetic, Correction};
 use say::StageName;
+use std::collections::BTreeMap;
 
 /// Tokens of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,16 +31,22 @@ pub struct Timing {
     pub tokens: Option<Spent>,
 }
 
-/// The explanation. `route` is `None` where it was never decided (no model configured).
+/// The explanation. `struck` counts what was struck from the report, by kind (R22). `route` is `None` where it was never decided (no model configured).
 pub fn why(
     analysis: &Analysis,
     view: &View,
     memory: &Memory,
     route: Option<&Route>,
     timings: &[Timing],
+    struck: &BTreeMap<&str, u32>,
 ) -> Post {
     let ink = Ink::discord(view.locale, view.now);
-    let whole = lines(analysis, memory, route, timings, &ink, 160).join("\n");
+    let lines = |ink: &Ink, room| {
+        let mut lines = lines(analysis, memory, route, timings, ink, room);
+        lines.extend(struck_lines(struck, ink));
+        lines.join("\n")
+    };
+    let whole = lines(&ink, 160);
     let fits = super::escape::width(&whole) <= EMBED_DESCRIPTION.min(EMBEDS_TOTAL - 300);
     let mut message = Message::default();
     let description = if fits {
@@ -49,7 +56,7 @@ pub fn why(
     };
     if !fits || ink.has_cut() {
         let plain = Ink::plain(view.locale, view.now);
-        let text = lines(analysis, memory, route, timings, &plain, usize::MAX / 8).join("\n");
+        let text = lines(&plain, usize::MAX / 8);
         message.content = format!("✂ {}", say::cut_note(view.locale));
         message.files.push(File {
             name: view.file_name("why"),
@@ -138,6 +145,18 @@ fn lines(
     lines
 }
 
+/// What was struck before anything was stored, by kind; never what it was (R22).
+fn struck_lines(struck: &BTreeMap<&str, u32>, ink: &Ink) -> Vec<String> {
+    if struck.is_empty() {
+        return Vec::new();
+    }
+    let kinds: Vec<String> = struck
+        .iter()
+        .map(|(kind, count)| format!("{} × {count}", ink.text(kind, 40)))
+        .collect();
+    vec![ink.label(say::struck_label(ink.locale)), kinds.join(" · ")]
+}
+
 /// `R3 (source) at hypotheses[1].source: memory → general_practice`.
 fn correction_line(correction: &Correction, ink: &Ink, room: usize) -> String {
     let locale = ink.locale;
@@ -223,6 +242,7 @@ mod tests {
             &Memory::Unavailable,
             Some(&route),
             &timings,
+            &BTreeMap::new(),
         );
         assert_legal(&post);
         insta::assert_snapshot!(
@@ -253,7 +273,7 @@ mod tests {
 
         #[test]
         fn any_explanation_fits(shown in any_shown(), view in any_view()) {
-            assert_legal(&why(&analysis(shown), &view, &Memory::Disabled, None, &[]));
+            assert_legal(&why(&analysis(shown), &view, &Memory::Disabled, None, &[], &BTreeMap::new()));
         }
     }
 }

@@ -21,6 +21,7 @@ mod error;
 mod imports;
 mod incidents;
 mod keeping;
+mod kept_key;
 mod mirrored;
 mod outcomes;
 mod past;

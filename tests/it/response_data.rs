@@ -482,11 +482,11 @@ fn r22_recall_on_published_test_values() {
     };
     let key = Key::new([1; 32]);
     for (source, floor) in [
-        ("gitleaks_generated", 0.79),
-        ("gitleaks_literals", 0.92),
-        ("noseyparker_examples", 0.77),
-        ("kingfisher_examples", 0.67),
-        ("detect_secrets", 0.70),
+        ("gitleaks_generated", 0.97),
+        ("gitleaks_literals", 0.97),
+        ("noseyparker_examples", 0.88),
+        ("kingfisher_examples", 0.91),
+        ("detect_secrets", 0.65),
     ] {
         let (mut struck, mut positives, mut wrong, mut negatives) = (0, 0, 0, 0);
         for row in rows(&folder.join(format!("{source}.jsonl"))) {
@@ -571,4 +571,6 @@ fn r22_logs_keep_what_they_say() {
         "{struck} struck in {bytes} bytes of logs, {:?}",
         started.elapsed()
     );
+    // 16 logs of 2,000 lines: at most 2 of 1,000 lines.
+    assert!(struck <= 64, "{struck}");
 }

@@ -124,6 +124,13 @@ pub fn fallback_reason(locale: Locale, reason: &FallbackReason) -> String {
         (Locale::Zh, FallbackReason::AttemptsUsedUp) => {
             "三次尝试失败后不再向模型提同样的问题，由人来决定".into()
         }
+        (Locale::En, FallbackReason::Withheld) => {
+            "a part of the report could not be checked for secrets, so nothing of it is sent to a model"
+                .into()
+        }
+        (Locale::Zh, FallbackReason::Withheld) => {
+            "报告中有一部分无法确认不含机密信息，因此没有发送给模型".into()
+        }
     }
 }
 

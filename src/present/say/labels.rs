@@ -828,6 +828,14 @@ pub fn corrections_label(locale: Locale) -> &'static str {
     }
 }
 
+/// Secrets and personal data that were struck from the report.
+pub fn struck_label(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "Struck before anything was stored",
+        Locale::Zh => "存储前已隐去",
+    }
+}
+
 /// Nothing was corrected.
 pub fn no_corrections(locale: Locale) -> &'static str {
     match locale {

@@ -17,6 +17,7 @@ pub mod model;
 mod opened;
 mod outcomes;
 mod reports;
+mod secrets;
 mod services;
 mod shared;
 mod talk;
