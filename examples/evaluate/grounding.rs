@@ -391,8 +391,12 @@ fn judge(out: &mut Figures, setting: &Value, row: &Value, shown: &Shown) {
     if expect["marked"].as_bool() == Some(true) {
         out.contradicted += 1;
         let title = said.iter().any(|title| shown.marked.contains(title));
-        let struck = !said.iter().all(present);
-        if !through.is_empty() || !(title || struck) {
+        let noted = shown
+            .said
+            .iter()
+            .any(|text| text.contains("memory says:") || text.contains("记忆中的记录："));
+        let struck = through.is_empty() && !said.iter().all(present);
+        if !(title || noted || struck) {
             out.unmarked += 1;
             miss(format!("UNMARKED, shows {through:?}"));
         }

@@ -11,6 +11,7 @@
 //!
 //! Deliberately absent: IO, clock, randomness, environment, and trust in a prompt.
 
+mod allowed;
 pub mod analysis;
 mod answer;
 pub mod case;
@@ -27,6 +28,7 @@ mod quotes;
 pub mod reading;
 mod record;
 mod references;
+mod remembered;
 pub mod risk;
 pub mod score;
 mod steps;

@@ -7,6 +7,7 @@ mod cases;
 mod command_line;
 mod discord;
 mod documents;
+mod grounding;
 mod hindsight;
 mod history;
 mod homes;
