@@ -58,7 +58,7 @@ pub async fn measure(server: &Server) -> Result<Vec<Row>> {
 
         let graded = grade::grade(
             found.candidates,
-            &query.prepare(),
+            &query.prepare_in(&found.statistics),
             triage.service.as_deref(),
             &registry,
             None,

@@ -9,7 +9,7 @@
 //! lines its error signatures. A query becomes a report, with its service as the command's option.
 //! Nothing is learned from a query, and no label is seen before the answer is there.
 
-use precedent::incident::{IncidentId, PastIncident, Registry, Report};
+use precedent::incident::{Grade, IncidentId, PastIncident, Registry, Report};
 use precedent::memory;
 use precedent::response::grade::{self, RECALL_FLOOR};
 use precedent::response::recall;
@@ -39,6 +39,8 @@ struct Asked {
 struct Answer {
     /// Ids and similarities, best first, without what does not count.
     ranked: Vec<(String, f64)>,
+    /// One of them is offered: a direct match or an analogy.
+    offered: bool,
     /// Memory alone: index and records.
     recall: Duration,
     /// Triage, memory, comparison and order.
@@ -97,9 +99,13 @@ async fn measure_folder(folder: &Path) -> Result<Value, String> {
         answers.push(answer(&memory, &registry, &names, query).await?);
     }
     let mut bests = Vec::new();
+    let mut offered = 0;
     for query in &no_match {
-        bests.push(answer(&memory, &registry, &names, query).await?.best());
+        let answer = answer(&memory, &registry, &names, query).await?;
+        offered += usize::from(answer.offered);
+        bests.push(answer.best());
     }
+    let offered = (!no_match.is_empty()).then(|| offered as f64 / no_match.len() as f64);
     store.close().await;
 
     let of = answers.len().max(1) as f64;
@@ -198,9 +204,10 @@ async fn measure_folder(folder: &Path) -> Result<Value, String> {
         curve.push(json!([floor, rounded(passed), rounded(lost)]));
     }
     println!(
-        "  at the floor of {RECALL_FLOOR}: {} pass, {} are lost",
+        "  at the floor of {RECALL_FLOOR}: {} pass, {} are lost; with the floor of analogies too, {} are offered anything",
         percent(passed(RECALL_FLOOR)),
-        percent(lost(RECALL_FLOOR))
+        percent(lost(RECALL_FLOOR)),
+        percent(offered)
     );
     Ok(json!({
         "set": folder.file_name().map(|name| name.to_string_lossy().into_owned()),
@@ -213,6 +220,7 @@ async fn measure_folder(folder: &Path) -> Result<Value, String> {
         "mrr@10": rounded(Some(mrr)),
         "floor": RECALL_FLOOR,
         "nomatch_pass_share": rounded(passed(RECALL_FLOOR)),
+        "nomatch_offered_share": rounded(offered),
         "right_lost_share": rounded(lost(RECALL_FLOOR)),
         "right_in_first_five": found.len(),
         "floor_curve": curve,
@@ -260,8 +268,10 @@ fn past(id: IncidentId, doc: &Value) -> PastIncident {
     let parts = triage::parts_of(body);
     let mut title = text(doc, "title").trim().to_owned();
     if title.is_empty() {
-        let report = Report::from_text(body);
-        title = triage::triage(&report, &Registry::default(), &Said::default()).title;
+        // As a reader would call it: its first sentence that is no heading.
+        let first = parts.prose.iter().find(|line| !line.starts_with('#'));
+        let first = first.map_or("", String::as_str);
+        title = first.split(". ").next().unwrap_or_default().to_owned();
     }
     if title.is_empty() {
         title = "untitled".to_owned();
@@ -307,7 +317,7 @@ async fn answer(
     };
     let graded = grade::grade(
         found.candidates,
-        &query.prepare(),
+        &query.prepare_in(&found.statistics),
         triage.service.as_deref(),
         registry,
         None,
@@ -315,6 +325,7 @@ async fn answer(
     );
     let all = started.elapsed();
     Ok(Answer {
+        offered: graded.iter().any(|recalled| recalled.grade != Grade::Low),
         ranked: graded
             .into_iter()
             .filter_map(|recalled| {

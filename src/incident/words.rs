@@ -2,10 +2,10 @@
 //!
 //! Wanted: the same text in another width, case or spelling of its separators gives the same
 //! tokens; Chinese is found by words of two characters; code keeps its parts (`HikariPool-1` is
-//! found by `hikari`). SQLite's and PostgreSQL's indexes hold exactly these tokens.
+//! found by `hikari`). SQLite's and PostgreSQL's indexes hold exactly [`terms`].
 //!
-//! Deliberately absent: stemming. `rules.md` compares fixes without it, and recall must not know
-//! more than the rules do.
+//! Deliberately absent: stemming where fixes and causes are compared ([`meaningful`]): the rules do
+//! without it. Only search sees through endings.
 
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
@@ -75,6 +75,64 @@ pub fn tokens(text: &str) -> Vec<String> {
     flush_word(&mut word, &mut out);
     flush_han(&mut han, &mut out);
     out
+}
+
+/// What an index holds and is asked for: [`tokens`] without stop words, each by its stem.
+pub fn terms(text: &str) -> Vec<String> {
+    let mut out = tokens(text);
+    out.retain(|token| !is_stop_word(token));
+    for token in &mut out {
+        shorten(token);
+    }
+    out
+}
+
+/// A light stem, English only: exhausts, exhausted and exhausting are one word.
+pub fn stem(token: &str) -> String {
+    let mut out = token.to_owned();
+    shorten(&mut out);
+    out
+}
+
+/// Makes a word its stem, in place: most words only lose their end. Accents are dropped first, as
+/// people who type in a hurry do.
+fn shorten(token: &mut String) {
+    if !token.is_ascii() && !token.chars().any(is_cjk) {
+        *token = token
+            .nfd()
+            .filter(|c| !matches!(c, '\u{300}'..='\u{36F}'))
+            .collect();
+    }
+    if token.len() < 5 || !token.bytes().all(|b| b.is_ascii_lowercase()) {
+        return;
+    }
+    let stripped = ["ings", "ing", "ied", "ies", "ed", "es", "s"]
+        .iter()
+        .find_map(|ending| {
+            let rest = token.strip_suffix(ending)?;
+            let keep = match *ending {
+                "s" => !rest.ends_with(['s', 'u', 'i']),
+                _ => true,
+            };
+            (keep && rest.len() >= 3).then_some((rest.len(), *ending))
+        });
+    let Some((length, ending)) = stripped else {
+        token.truncate(token.trim_end_matches('e').len());
+        return;
+    };
+    token.truncate(length);
+    if matches!(ending, "ied" | "ies") {
+        token.push('y');
+        return;
+    }
+    // running -> run, but fall stays fall.
+    let mut chars = token.chars().rev();
+    let (last, before) = (chars.next(), chars.next());
+    if ending != "s" && ending != "es" && last == before && !matches!(last, Some('l' | 's' | 'z')) {
+        token.pop();
+        return;
+    }
+    token.truncate(token.trim_end_matches('e').len());
 }
 
 fn flush_han(han: &mut Vec<char>, out: &mut Vec<String>) {
@@ -186,6 +244,23 @@ mod tests {
     #[test]
     fn stop_words_are_sorted_for_the_search() {
         assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn terms_are_tokens_by_their_stems() {
+        for (text, expected) in [
+            ("The pool was exhausted", vec!["pool", "exhaust"]),
+            ("exhausts exhausting", vec!["exhaust", "exhaust"]),
+            ("running retries falls", vec!["run", "retry", "fall"]),
+            ("status of leases", vec!["status", "leas"]),
+            ("Mémoire memoire", vec!["memoir", "memoir"]),
+            (
+                "HikariPool-1 证书过期",
+                vec!["hikaripool", "hikari", "pool", "1", "证书", "书过", "过期"],
+            ),
+        ] {
+            assert_eq!(terms(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -256,6 +256,7 @@ mod tests {
                 searched: 3,
                 on_service: 1,
                 candidates: vec![past(1)],
+                ..Found::default()
             })
         };
         let down = || Err(MemoryError::Unavailable(sqlx::Error::PoolClosed));

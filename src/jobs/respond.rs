@@ -15,7 +15,7 @@ use crate::llm::{self, Endpoint, LlmError, Question, Task};
 use crate::memory;
 use crate::response::fallback::{self, FallbackInput};
 use crate::response::prompt::{self, AnalysisInput, FollowUpInput, Prompt, Shrink};
-use crate::response::recall::RecallQuery;
+use crate::response::recall::{RecallQuery, Statistics};
 use crate::response::redact::{self, Key};
 use crate::response::triage::{self, Said, Triage};
 use crate::response::{grade, recall, route};
@@ -242,10 +242,10 @@ impl Responder {
             limit: 0,
         };
         let (found, named) = tokio::join!(memory.recall(&query), self.named(asked(read)));
-        let graded = |candidates| -> Vec<Recalled> {
+        let graded = |candidates, statistics: &Statistics| -> Vec<Recalled> {
             grade::grade(
                 candidates,
-                &read.query.prepare(),
+                &read.query.prepare_in(statistics),
                 read.case.service.as_deref(),
                 &read.case.registry,
                 read.case.incident,
@@ -254,12 +254,12 @@ impl Responder {
         };
         read.case.memory = match united(found, named) {
             Recollected::Whole(found) => Memory::Searched {
-                recalled: graded(found.candidates),
+                recalled: graded(found.candidates, &found.statistics),
                 searched: found.searched,
                 on_service: found.on_service,
             },
             Recollected::InPart(found) => Memory::Partial {
-                recalled: graded(found.candidates),
+                recalled: graded(found.candidates, &found.statistics),
                 searched: found.searched,
                 on_service: found.on_service,
             },

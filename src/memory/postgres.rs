@@ -6,8 +6,8 @@
 //! come the newest of the same service, as on SQLite.
 
 use super::sqlite::{
-    DEFAULT_LIMIT, Found, MemoryError, Query, SAME_SERVICE, add_newest, choose, on_service,
-    recallable, worth_reading,
+    DEFAULT_LIMIT, Found, MemoryError, Query, SAME_NAMES, SAME_SERVICE, choose, on_service,
+    recallable, statistics, with_newest, worth_reading,
 };
 use crate::database::terms::{guild_mark, term};
 use crate::database::{Connection, query_as, query_scalar};
@@ -42,10 +42,10 @@ pub(super) async fn search(
     .await?;
     let searched: i64 = counts.iter().map(|(_, count)| count).sum();
     let same = on_service(asked, &counts);
-    let found = Found {
+    let mut found = Found {
         searched: u64::try_from(searched).unwrap_or(0),
         on_service: u64::try_from(same.iter().map(|(_, count)| count).sum::<i64>()).unwrap_or(0),
-        candidates: Vec::new(),
+        ..Found::default()
     };
     if searched == 0 {
         return Ok((found, Vec::new()));
@@ -55,13 +55,23 @@ pub(super) async fn search(
     } else {
         asked.limit
     };
-    let mut rows = by_words(connection, asked, own, searched, i64::from(limit)).await?;
+    let words = worth_reading(asked);
+    let frequencies = frequencies(connection, asked, &words).await?;
+    found.statistics = statistics(&words, &frequencies, searched, found.searched);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let chosen: Vec<(&str, i64)> = choose(&words, &frequencies, searched as f64)
+        .into_iter()
+        .filter_map(|word| Some((word, *frequencies.get(word)?)))
+        .collect();
+    let by_words = by_words(connection, asked, own, &chosen, searched, i64::from(limit)).await?;
+    let mut newest = Vec::new();
     let names: Vec<String> = same
         .iter()
         .filter_map(|(service, _)| service.clone())
+        .take(SAME_NAMES)
         .collect();
     if !names.is_empty() {
-        let newest: Vec<i64> = query_scalar(concat!(
+        newest = query_scalar(concat!(
             "SELECT newest.id FROM unnest($4::text[]) AS wanted (name) CROSS JOIN LATERAL (\
                 SELECT id, number, coalesce(resolved_at, started_at, reported_at, 0) AS ended \
                 FROM incident WHERE ",
@@ -74,12 +84,31 @@ pub(super) async fn search(
         .bind(asked.channel)
         .bind(own)
         .bind(names)
-        .bind(SAME_SERVICE + i64::try_from(rows.len()).unwrap_or(0))
+        .bind(i64::try_from(SAME_SERVICE + by_words.len()).unwrap_or(i64::MAX))
         .fetch_all(&mut *connection)
         .await?;
-        add_newest(&mut rows, newest);
     }
-    Ok((found, rows))
+    Ok((found, with_newest(by_words, newest)))
+}
+
+/// How many incidents of the guild have each word; those that none has are absent.
+async fn frequencies(
+    connection: &mut Connection,
+    asked: &Query<'_>,
+    words: &[String],
+) -> Result<HashMap<String, i64>, MemoryError> {
+    let mark = guild_mark(asked.guild);
+    let terms: HashMap<String, &String> =
+        words.iter().map(|word| (term(&mark, word), word)).collect();
+    let counted: Vec<(String, i64)> =
+        query_as("SELECT term, docs FROM incident_terms WHERE term = ANY($1) AND docs > 0")
+            .bind(terms.keys().cloned().collect::<Vec<String>>())
+            .fetch_all(connection)
+            .await?;
+    Ok(counted
+        .into_iter()
+        .filter_map(|(term, docs)| Some(((*terms.get(&term)?).clone(), docs)))
+        .collect())
 }
 
 /// Rows by their words, best first.
@@ -87,28 +116,14 @@ async fn by_words(
     connection: &mut Connection,
     asked: &Query<'_>,
     own: i64,
+    chosen: &[(&str, i64)],
     all: i64,
     limit: i64,
 ) -> Result<Vec<i64>, MemoryError> {
-    let words = worth_reading(asked);
-    let mark = guild_mark(asked.guild);
-    let terms: HashMap<String, &str> = words
-        .iter()
-        .map(|word| (term(&mark, word), *word))
-        .collect();
-    let frequencies: HashMap<String, i64> = query_as::<(String, i64)>(
-        "SELECT term, docs FROM incident_terms WHERE term = ANY($1) AND docs > 0",
-    )
-    .bind(terms.keys().cloned().collect::<Vec<String>>())
-    .fetch_all(&mut *connection)
-    .await?
-    .into_iter()
-    .filter_map(|(term, docs)| Some(((*terms.get(&term)?).to_owned(), docs)))
-    .collect();
-    let chosen = affordable(choose(&words, &frequencies, all as f64), &frequencies);
     if chosen.is_empty() {
         return Ok(Vec::new());
     }
+    let mark = guild_mark(asked.guild);
     let terms: Vec<String> = chosen
         .iter()
         .map(|(word, _)| {
@@ -153,49 +168,5 @@ async fn by_words(
             return Ok(rows.into_iter().map(|(id, _)| id).collect());
         }
         ranked = i64::MAX;
-    }
-}
-
-/// The rarest words that stand in few enough places together, the rarest one in any case.
-fn affordable<'a>(words: Vec<&'a str>, frequencies: &HashMap<String, i64>) -> Vec<(&'a str, i64)> {
-    let mut known: Vec<(&str, i64)> = words
-        .into_iter()
-        .filter_map(|word| Some((word, frequencies.get(word).copied()?)))
-        .collect();
-    known.sort_by_key(|(_, docs)| *docs);
-    let mut places = 0;
-    let mut first = true;
-    known.retain(|(_, docs)| {
-        places += docs;
-        std::mem::take(&mut first) || places <= PLACES
-    });
-    known
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rarest_words_that_can_be_afforded() {
-        let frequencies: HashMap<String, i64> = [
-            ("pool", 2_000),
-            ("hikari", 3),
-            ("timeout", 1_500),
-            ("error", 90_000),
-        ]
-        .map(|(word, count)| (word.to_owned(), count))
-        .into();
-        for (words, expected) in [
-            (vec!["pool", "hikari", "timeout"], vec!["hikari", "timeout"]),
-            (vec!["hikari", "pool"], vec!["hikari", "pool"]),
-            (vec!["error"], vec!["error"]),
-            (vec!["error", "nowhere"], vec!["error"]),
-            (vec!["nowhere"], vec![]),
-        ] {
-            let taken = affordable(words.clone(), &frequencies);
-            let taken: Vec<&str> = taken.into_iter().map(|(word, _)| word).collect();
-            assert_eq!(taken, expected, "{words:?}");
-        }
     }
 }

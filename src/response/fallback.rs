@@ -15,11 +15,11 @@
 //! change something, confidence.
 
 use super::checks::{self, Check};
-use super::recall::stem;
 use crate::incident::proposal::{
     Proposal, ProposedAnswer, ProposedHypothesis, ProposedRuledOut, ProposedStep, ProposedUpdate,
     Risk,
 };
+use crate::incident::words::stem;
 use crate::incident::words::{fold, is_cjk, meaningful};
 use crate::incident::{
     FailureClass, FixAttempt, Locale, Memory, Outcome, PastIncident, Recalled, Report, Severity,

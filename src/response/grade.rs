@@ -6,10 +6,11 @@
 //! Deliberately absent: any second opinion. A model neither grades nor regrades, and the service is
 //! never the one that a model alone says.
 
-use super::recall::Prepared;
+use super::recall::{Prepared, similarities};
 use crate::incident::service::same_service;
 use crate::incident::{Grade, IncidentId, PastIncident, Recalled, Registry};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// Below this similarity everything is low, whatever its service (R5, until calibrated).
 pub const RECALL_FLOOR: f64 = 0.35;
@@ -48,18 +49,30 @@ pub fn grade(
     own: Option<IncidentId>,
     limits: Limits,
 ) -> Vec<Recalled> {
+    let mut seen = BTreeSet::new();
+    let candidates: Vec<(PastIncident, bool)> = candidates
+        .into_iter()
+        .filter(|incident| Some(incident.id) != own && seen.insert(incident.id))
+        .map(|incident| {
+            let same = same_service(registry, service, incident.service.as_deref());
+            (incident, same)
+        })
+        .collect();
+    let similarities = similarities(
+        query,
+        candidates.iter().map(|(incident, same)| {
+            let other = !same && service.is_some() && incident.service.is_some();
+            (incident, other)
+        }),
+    );
     let mut graded: Vec<Recalled> = candidates
         .into_iter()
-        .filter(|incident| Some(incident.id) != own)
-        .map(|incident| {
-            let similarity = query.similarity(&incident);
-            let same = same_service(registry, service, incident.service.as_deref());
-            Recalled {
-                grade: grade_of(similarity.value, similarity.shares_signature, same),
-                similarity: similarity.value,
-                shares_signature: similarity.shares_signature,
-                incident,
-            }
+        .zip(similarities)
+        .map(|((incident, same), similarity)| Recalled {
+            grade: grade_of(similarity.value, similarity.shares_signature, same),
+            similarity: similarity.value,
+            shares_signature: similarity.shares_signature,
+            incident,
         })
         .collect();
     graded.sort_by(|one, other| {
@@ -74,12 +87,8 @@ pub fn grade(
                 age(one).cmp(&age(other))
             })
     });
-    let mut seen = std::collections::BTreeSet::new();
     let mut left = limits;
     graded.retain(|recalled| {
-        if !seen.insert(recalled.incident.id) {
-            return false;
-        }
         let room = match recalled.grade {
             Grade::DirectMatch => &mut left.direct,
             Grade::Analogy => &mut left.analogies,

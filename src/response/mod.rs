@@ -8,6 +8,7 @@
 //! shown (that is [`crate::validation`]).
 
 pub mod checks;
+mod evidence;
 pub mod fallback;
 pub mod grade;
 pub mod postmortem;

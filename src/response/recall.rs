@@ -14,19 +14,25 @@
 //! itself.
 //!
 //! The weights and the curve were set on hand-made pairs in both languages (the tables in the
-//! tests) and looked at on public duplicate reports; they are no probability.
+//! tests). That comparison of two texts is all there is while memory is small. The more it holds,
+//! the more counts what `evidence` weighs against all of it: among a hundred thousand incidents
+//! some share many words with any report, and only the rare ones tell. Both have one scale, so
+//! that the floors mean the same; they are no probability.
 //!
-//! Deliberately absent: fetching and ordering in memory. The store finds candidates by
-//! [`RecallQuery::tokens`]; how far they count is decided here.
+//! Deliberately absent: fetching from memory. A home finds candidates by [`RecallQuery::tokens`]
+//! and says how often these occur ([`Statistics`]); how far they count, and which comes first, is
+//! decided here, the same for every home.
 
+use super::evidence::{self, Evidence, ORDINARY, Shared, Texts};
 use super::triage::{self, Read, Triage};
 use super::trouble;
 use crate::incident::sameness::{self, signature};
-use crate::incident::words::{is_cjk, is_stop_word, tokens};
+use crate::incident::words::{is_cjk, is_stop_word, stem, tokens};
 use crate::incident::{PastIncident, Report, volatile};
 use regex::Regex;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::LazyLock;
 
 /// Most tokens of a query: an index answers that many in a few milliseconds.
@@ -35,6 +41,10 @@ pub const MAX_TOKENS: usize = 64;
 const MAX_EVIDENCE_LINES: usize = 200;
 /// Lines against which signatures of records are held.
 const MAX_SIGNATURE_LINES: usize = 2_000;
+/// Bytes of a first line that is an opening as a whole.
+const LONGEST_OPENING: usize = 240;
+/// Digits of a number that is searched for: years, ports, parts of a version. Longer ones are ids.
+const LONGEST_NUMBER: usize = 6;
 
 /// What memory is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +61,24 @@ pub struct RecallQuery {
     pub lines: Vec<String>,
     /// What the report is about: title and symptoms.
     pub headline: Vec<String>,
+    /// How the report begins: its first line, or the first sentence of a long one.
+    pub opening: String,
+    /// Prose after the opening.
+    pub body: String,
+    /// Log lines, one a shape.
+    pub logs: String,
+}
+
+/// What a home knows of the words in memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Incidents among which words were counted.
+    pub incidents: u64,
+    /// In how many of them a word occurs, by its [`crate::incident::words::terms`] form; those of
+    /// the query that occur nowhere have 0, and what was not asked for is absent.
+    pub frequencies: HashMap<String, u64>,
+    /// Incidents that were searched: those that may be seen.
+    pub searched: u64,
 }
 
 /// How alike a report and a past incident are.
@@ -77,7 +105,33 @@ pub fn query(report: &Report, triage: &Triage) -> RecallQuery {
         .chain(read.log_lines.iter().take(MAX_SIGNATURE_LINES))
         .map(|line| (*line).to_owned())
         .collect();
+    let first = report.text.lines().find(|line| !line.trim().is_empty());
+    let first = first.unwrap_or_default().trim();
+    let opening = if first.len() <= LONGEST_OPENING {
+        first
+    } else {
+        triage::sentences_of(first)
+            .first()
+            .copied()
+            .unwrap_or_default()
+    };
+    let in_opening: HashSet<&str> = triage::sentences_of(opening).into_iter().collect();
+    let body: Vec<&str> = read
+        .sentences
+        .iter()
+        .copied()
+        .filter(|sentence| !in_opening.contains(sentence))
+        .collect();
+    let logs: Vec<&str> = read
+        .log_lines
+        .iter()
+        .copied()
+        .take(MAX_EVIDENCE_LINES)
+        .collect();
     let mut query = RecallQuery {
+        opening: opening.to_owned(),
+        body: body.join("\n"),
+        logs: logs.join("\n"),
         tokens: Vec::new(),
         signature_lines: triage.error_signatures.clone(),
         service: triage.service.clone(),
@@ -103,8 +157,10 @@ pub fn refine_query(
         let line = line.trim();
         if !line.is_empty() && !refined.headline.iter().any(|known| known == line) {
             refined.headline.push(line.to_owned());
-            refined.text.push('\n');
-            refined.text.push_str(line);
+            for text in [&mut refined.text, &mut refined.body] {
+                text.push('\n');
+                text.push_str(line);
+            }
         }
     };
     add(title);
@@ -129,16 +185,21 @@ fn query_tokens(query: &RecallQuery, extra: &str) -> Vec<String> {
     let sources = query
         .signature_lines
         .iter()
+        .chain([&query.opening])
         .chain(&query.headline)
         .map(String::as_str)
-        .chain([extra, query.text.as_str()]);
+        .chain([extra, query.body.as_str(), query.logs.as_str()]);
     for source in sources {
         for token in tokens(&without_volatile(source)) {
-            if is_stop_word(&token) || service.tokens.contains(&token) || is_bare_number(&token) {
+            if is_stop_word(&token) || service.tokens.contains(&token) {
+                continue;
+            }
+            let number = is_bare_number(&token);
+            if number && token.len() > LONGEST_NUMBER {
                 continue;
             }
             if seen.insert(token.clone()) {
-                if weight(&token) >= TELLING {
+                if !number && weight(&token) >= TELLING {
                     telling.push(token);
                 } else {
                     common.push(token);
@@ -168,11 +229,20 @@ pub struct Prepared {
     own_signatures: Vec<(Vec<String>, BTreeSet<String>)>,
     /// The service at hand, whose name tells nothing.
     names: Names,
+    /// The same report, weighed against memory.
+    evidence: Evidence,
+    /// How far memory is large enough to weigh against, 0 to 1.
+    by_memory: f64,
 }
 
 impl RecallQuery {
-    /// Makes the report's side of the comparison.
+    /// Makes the report's side of the comparison, without knowing what else memory holds.
     pub fn prepare(&self) -> Prepared {
+        self.prepare_in(&Statistics::default())
+    }
+
+    /// Makes the report's side of the comparison for candidates out of this memory.
+    pub fn prepare_in(&self, memory: &Statistics) -> Prepared {
         let names = Names::of(self.service.as_deref());
         let bag = bag_of(&self.text, &names);
         let kinds = kinds_in([&bag]).into_iter().map(str::to_owned).collect();
@@ -208,10 +278,114 @@ impl RecallQuery {
                 .map(|line| (signature(line), status_codes(line)))
                 .filter(|(words, _)| words.len() >= OWN_SIGNATURE_WORDS)
                 .collect(),
+            evidence: Evidence::new(
+                &Texts {
+                    opening: &without_volatile(&self.opening),
+                    body: &without_volatile(&self.body),
+                    logs: &without_volatile(&self.logs),
+                },
+                memory,
+                |word| prior(word, &names),
+            ),
+            by_memory: by_memory(memory.searched),
             names,
         }
     }
 }
+
+/// How far what is measured against memory counts, beside what two texts say alone: hardly with
+/// ten incidents, half with sixty, all with a thousand.
+fn by_memory(searched: u64) -> f64 {
+    let size = (searched as f64 / HALF_BY_MEMORY).powi(2);
+    size / (1.0 + size)
+}
+
+const HALF_BY_MEMORY: f64 = 60.0;
+/// From here on it counts alone.
+const ALL_BY_MEMORY: f64 = 0.995;
+
+/// In which share of incidents a word is expected, from what it is; `None` where it tells nothing.
+fn prior(word: &str, names: &Names) -> Option<f64> {
+    if names.terms.contains(word) {
+        return None;
+    }
+    Some(match weight_of_stem(word) {
+        // Versions and ports tell much where memory knows them to be rare, else little.
+        _ if is_bare_number(word) => 0.08,
+        weight if weight <= 0.3 => 0.3,
+        weight if weight < 0.6 => 0.08,
+        weight if weight > 1.0 => 0.003,
+        _ => ORDINARY,
+    })
+}
+
+/// [`weight`], for a word that may be a stem.
+fn weight_of_stem(word: &str) -> f64 {
+    match STEMS_BY_TABLE.get(word) {
+        Some(weight) => *weight,
+        None => weight(word),
+    }
+}
+
+static STEMS_BY_TABLE: LazyLock<HashMap<String, f64>> = LazyLock::new(|| {
+    let frequent = FREQUENT.iter().map(|word| (stem(word), 0.45));
+    frequent
+        .chain(COMMON.iter().map(|word| (stem(word), 0.15)))
+        .collect()
+});
+
+/// The similarity of each candidate, in their order, weighed against memory and against each
+/// other. `other_service` says of each that its service and the one at hand are known and not one.
+pub fn similarities<'a>(
+    query: &Prepared,
+    candidates: impl IntoIterator<Item = (&'a PastIncident, bool)>,
+) -> Vec<Similarity> {
+    let candidates: Vec<(&PastIncident, bool)> = candidates.into_iter().collect();
+    let shared: Vec<Shared> = candidates
+        .iter()
+        .map(|(incident, _)| {
+            let names = query.names.clone().with(incident.service.as_deref());
+            query.evidence.shared(incident, |word| prior(word, &names))
+        })
+        .collect();
+    let crowd = evidence::crowd(&shared);
+    candidates
+        .iter()
+        .zip(&shared)
+        .map(|((incident, other_service), shared)| {
+            let likely = query.evidence.likelihood(shared, crowd, *other_service);
+            if query.by_memory >= ALL_BY_MEMORY {
+                return Similarity {
+                    value: likely,
+                    shares_signature: shared.logs && query.shares_signature(incident),
+                };
+            }
+            let alone = query.similarity(incident);
+            Similarity {
+                value: alone.value + query.by_memory * (likely - alone.value),
+                shares_signature: alone.shares_signature,
+            }
+        })
+        .collect()
+}
+
+/// One order out of several, best first: by reciprocal rank, each order with its weight. What more
+/// orders place high comes first; equal places keep the order of the first list that has them.
+pub fn fuse<T: Copy + Eq + Hash>(orders: &[(&[T], f64)]) -> Vec<T> {
+    let mut places: HashMap<T, (f64, usize)> = HashMap::new();
+    for (order, weight) in orders {
+        for (place, id) in order.iter().enumerate() {
+            let came = places.len();
+            places.entry(*id).or_insert((0.0, came)).0 += weight / (RANKS_FLATTEN + place as f64);
+        }
+    }
+    let mut fused: Vec<(T, (f64, usize))> = places.into_iter().collect();
+    fused.sort_by(|(_, one), (_, other)| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    fused.into_iter().map(|(id, _)| id).collect()
+}
+
+/// The usual constant of reciprocal rank fusion: first places count little more than second ones.
+const RANKS_FLATTEN: f64 = 60.0;
 
 /// Compares one incident with a report. For many incidents [`RecallQuery::prepare`] once.
 pub fn similarity(query: &RecallQuery, incident: &PastIncident) -> Similarity {
@@ -243,6 +417,19 @@ impl Prepared {
             value: value_of(&features),
             shares_signature: features.shares_signature,
         }
+    }
+
+    /// Whether an error signature of the record stands in the report.
+    fn shares_signature(&self, incident: &PastIncident) -> bool {
+        let names = self.names.clone().with(incident.service.as_deref());
+        incident
+            .error_signatures
+            .iter()
+            .take(MAX_RECORD_LINES)
+            .any(|line| {
+                let telling: f64 = bag_of(line, &names).values().sum();
+                telling >= SIGNATURE_TELLS && self.has_signature(line)
+            })
     }
 
     fn features(&self, incident: &PastIncident) -> Features {
@@ -497,6 +684,8 @@ fn bag_of(text: &str, names: &Names) -> BTreeMap<String, f64> {
 struct Names {
     spelled: Vec<String>,
     tokens: HashSet<String>,
+    /// The tokens as an index holds them.
+    terms: HashSet<String>,
 }
 
 impl Names {
@@ -506,7 +695,9 @@ impl Names {
 
     fn with(mut self, service: Option<&str>) -> Self {
         if let Some(name) = service.map(str::trim).filter(|name| name.len() > 1) {
-            self.tokens.extend(tokens(name));
+            let tokens = tokens(name);
+            self.terms.extend(tokens.iter().map(|token| stem(token)));
+            self.tokens.extend(tokens);
             let spelled = name.to_ascii_lowercase();
             if !self.spelled.contains(&spelled) {
                 self.spelled.push(spelled);
@@ -695,38 +886,6 @@ const FREQUENT: &[&str] = &[
     "任务", "网关", "数据库", "据库", "间歇性", "升高", "上涨", "恢复", "飙升", "处理", "调用",
     "访问", "页面", "功能", "持续", "反复", "订单", "使用", "用率",
 ];
-
-/// A light stem, English only, for comparing: exhausts, exhausted and exhausting are one word.
-pub(super) fn stem(token: &str) -> String {
-    if token.len() < 5 || !token.bytes().all(|b| b.is_ascii_lowercase()) {
-        return token.to_owned();
-    }
-    let stripped = ["ings", "ing", "ied", "ies", "ed", "es", "s"]
-        .iter()
-        .find_map(|ending| {
-            let rest = token.strip_suffix(ending)?;
-            let keep = match *ending {
-                "s" => !rest.ends_with(['s', 'u', 'i']),
-                _ => true,
-            };
-            (keep && rest.len() >= 3).then_some((rest, *ending))
-        });
-    let Some((rest, ending)) = stripped else {
-        return token.trim_end_matches('e').to_owned();
-    };
-    if matches!(ending, "ied" | "ies") {
-        return format!("{rest}y");
-    }
-    // running -> run, but fall stays fall.
-    let mut chars = rest.chars().rev();
-    let (last, before) = (chars.next(), chars.next());
-    if ending != "s" && ending != "es" && last == before && !matches!(last, Some('l' | 's' | 'z')) {
-        let mut short = rest.to_owned();
-        short.pop();
-        return short;
-    }
-    rest.trim_end_matches('e').to_owned()
-}
 
 #[cfg(test)]
 mod tests {
@@ -1178,6 +1337,96 @@ mod tests {
         assert!(query_of(&long, None).tokens.len() <= MAX_TOKENS);
         let distinct: HashSet<&String> = query.tokens.iter().collect();
         assert_eq!(distinct.len(), query.tokens.len());
+    }
+
+    #[test]
+    fn orders_are_fused_by_their_places() {
+        let ids = |numbers: &[u32]| -> Vec<IncidentId> {
+            numbers.iter().filter_map(|n| IncidentId::new(*n)).collect()
+        };
+        for (orders, expected) in [
+            (vec![], vec![]),
+            (vec![(vec![3, 1, 2], 1.0)], vec![3, 1, 2]),
+            // What both place high comes first.
+            (
+                vec![(vec![1, 2, 3], 1.0), (vec![2, 4], 1.0)],
+                vec![2, 1, 4, 3],
+            ),
+            // A light order only fills up.
+            (
+                vec![(vec![1, 2, 3], 1.0), (vec![9, 8], 0.25)],
+                vec![1, 2, 3, 9, 8],
+            ),
+        ] {
+            let lists: Vec<(Vec<IncidentId>, f64)> = orders
+                .into_iter()
+                .map(|(numbers, weight): (Vec<u32>, f64)| (ids(&numbers), weight))
+                .collect();
+            let lists: Vec<(&[IncidentId], f64)> = lists
+                .iter()
+                .map(|(ids, weight)| (ids.as_slice(), *weight))
+                .collect();
+            assert_eq!(fuse(&lists), ids(&expected));
+        }
+    }
+
+    #[test]
+    fn r5_a_small_memory_is_compared_and_a_large_one_weighed() {
+        for (searched, lowest, highest) in [
+            (0, 0.0, 0.0),
+            (6, 0.0, 0.02),
+            (60, 0.5, 0.5),
+            (1_000, 0.995, 1.0),
+            (100_000, 0.995, 1.0),
+        ] {
+            let weight = by_memory(searched);
+            assert!((lowest..=highest).contains(&weight), "{searched}: {weight}");
+        }
+        // Alone with one incident, the comparison of the two is all.
+        let query = query_of("deadlock on the orders table, checkout hangs", None);
+        let one = Statistics {
+            incidents: 1,
+            searched: 1,
+            frequencies: HashMap::new(),
+        };
+        let incident = DEADLOCK.incident();
+        let alone = query.prepare().similarity(&incident).value;
+        let weighed = similarities(&query.prepare_in(&one), [(&incident, false)]);
+        let weighed = weighed.first().map_or(0.0, |similarity| similarity.value);
+        assert!((alone - weighed).abs() < 0.001, "{alone} {weighed}");
+    }
+
+    #[test]
+    fn r5_in_a_large_memory_only_rare_words_make_a_match() {
+        let query = query_of(
+            "shop-api: flumox deadlock in the ledger, checkout hangs",
+            None,
+        );
+        let memory = |common: u64| Statistics {
+            incidents: 10_000,
+            searched: 10_000,
+            frequencies: ["flumox", "deadlock", "ledg", "ledger", "checkout", "hang"]
+                .map(|word| (word.to_owned(), common))
+                .into(),
+        };
+        let mut incident = DEADLOCK.incident();
+        incident.title = "flumox deadlock, checkout hangs".to_owned();
+        let value = |common: u64| {
+            similarities(&query.prepare_in(&memory(common)), [(&incident, false)])
+                .first()
+                .map_or(0.0, |similarity| similarity.value)
+        };
+        assert!(value(3) > 0.8, "{}", value(3));
+        assert!(value(3) > value(300) && value(300) > value(5_000));
+        assert!(value(5_000) < RECALL_FLOOR, "{}", value(5_000));
+        // Another service's record has to say more.
+        let prepared = query.prepare_in(&memory(100));
+        let of = |other| {
+            similarities(&prepared, [(&incident, other)])
+                .first()
+                .map_or(0.0, |s| s.value)
+        };
+        assert!(of(true) < of(false));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! the server's own: limits on the time of statements, on waiting for locks, and on transactions
 //! that nobody goes on with.
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, words};
 use crate::database::{Pool, place};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -63,7 +63,7 @@ pub(super) async fn open(url: &str) -> Result<Store, StoreError> {
     let (writer, reader) = (pool(WRITERS, TURN), pool(READERS, PATIENCE));
     // Others that start at the same time wait for the lock, which falls with the connection.
     let ready = match ready {
-        Ok(()) => migrate(&mut connection, &reader).await,
+        Ok(()) => migrate(&mut connection, &reader, &writer).await,
         refused => refused,
     };
     let _closed = connection.close().await;
@@ -91,18 +91,19 @@ pub(super) async fn open_to_read(url: &str) -> Result<Store, StoreError> {
         .acquire_timeout(PATIENCE)
         .connect_with(options)
         .await?;
-    let current: bool = sqlx::query_scalar(
-        "SELECT to_regclass('incident') IS NOT NULL AND to_regclass('imported_document') IS NOT NULL",
+    let tables: bool = sqlx::query_scalar(
+        "SELECT to_regclass('incident') IS NOT NULL AND to_regclass('words_version') IS NOT NULL",
     )
     .fetch_one(&reader)
     .await?;
-    if !current {
+    let pool = Pool::Postgres(reader.clone());
+    if !tables || !words::current(&mut pool.acquire().await?).await? {
         reader.close().await;
         return Err(StoreError::Invalid(super::OLDER.to_owned()));
     }
     Ok(Store {
-        writer: Pool::Postgres(reader.clone()),
-        reader: Pool::Postgres(reader),
+        writer: pool.clone(),
+        reader: pool,
         file: None,
     })
 }
@@ -145,7 +146,11 @@ async fn prepare(connection: &mut PgConnection) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn migrate(connection: &mut PgConnection, pool: &PgPool) -> Result<(), StoreError> {
+async fn migrate(
+    connection: &mut PgConnection,
+    pool: &PgPool,
+    writer: &PgPool,
+) -> Result<(), StoreError> {
     use riverqueue::migrate::PostgresMigrator;
     MIGRATIONS.run(&mut *connection).await?;
     let queue = |error: riverqueue::migrate::Error| match error {
@@ -158,5 +163,8 @@ async fn migrate(connection: &mut PgConnection, pool: &PgPool) -> Result<(), Sto
         return Err(StoreError::Newer);
     }
     migrator.migrate_up().await.map_err(queue)?;
+    let mut renewal = Pool::Postgres(writer.clone()).begin().await?;
+    words::renew(&mut renewal).await?;
+    renewal.commit().await?;
     Ok(())
 }

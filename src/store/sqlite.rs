@@ -3,7 +3,7 @@
 //! One connection writes, in `BEGIN IMMEDIATE` transactions, and a pool reads. Writers therefore
 //! queue in the process, first come first served, instead of polling for SQLite's lock.
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, words};
 use crate::database::Pool;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -67,6 +67,9 @@ pub(super) async fn open(url: &str) -> Result<Store, StoreError> {
         .await?;
     MIGRATIONS.run(&writer).await?;
     migrate_queue(&writer).await?;
+    let mut renewal = Pool::Sqlite(writer.clone()).begin().await?;
+    words::renew(&mut renewal).await?;
+    renewal.commit().await?;
 
     let reader = if in_memory {
         // A database in memory belongs to its one connection.
@@ -107,17 +110,18 @@ pub(super) async fn open_to_read(url: &str) -> Result<Store, StoreError> {
         .acquire_timeout(BUSY_TIMEOUT)
         .connect_with(options)
         .await?;
-    let current: i64 = sqlx::query_scalar(
-        "SELECT count(*) FROM sqlite_master WHERE name IN ('incident', 'imported_document')",
+    let tables: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM sqlite_master WHERE name IN ('incident', 'words_version')",
     )
     .fetch_one(&reader)
     .await?;
-    if current < 2 {
+    let reader = Pool::Sqlite(reader);
+    if tables < 2 || !words::current(&mut reader.acquire().await?).await? {
         return Err(StoreError::Invalid(super::OLDER.to_owned()));
     }
     Ok(Store {
-        writer: Pool::Sqlite(reader.clone()),
-        reader: Pool::Sqlite(reader),
+        writer: reader.clone(),
+        reader,
         file: Some(file),
     })
 }

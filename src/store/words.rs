@@ -1,13 +1,13 @@
 //! The words of an incident, as the full-text index holds them.
 //!
-//! Wanted: recall and index speak of the same tokens ([`crate::incident::words::tokens`]), and the
+//! Wanted: recall and index speak of the same tokens ([`crate::incident::words::terms`]), and the
 //! index changes in the transaction that changes the record.
 
 use super::{Store, StoreError};
 use crate::database::past::{self, past_columns};
 use crate::database::terms::{guild_mark, term};
 use crate::database::{Body, Connection, query, query_scalar};
-use crate::incident::words::tokens;
+use crate::incident::words::terms;
 use crate::incident::{IncidentId, PastIncident};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,6 +71,67 @@ pub(super) async fn index_record(
     .bind(rest)
     .execute(connection)
     .await?;
+    Ok(())
+}
+
+/// The making of tokens: raised whenever [`terms`] or the columns give others than before.
+const VERSION: i64 = 2;
+
+/// Whether the index holds tokens of this making.
+pub(super) async fn current(connection: &mut Connection) -> Result<bool, StoreError> {
+    let version: i64 = query_scalar("SELECT coalesce(max(version), 0) FROM words_version")
+        .fetch_one(connection)
+        .await?;
+    Ok(version == VERSION)
+}
+
+/// Indexes every incident again where the index holds tokens of an older making.
+pub(super) async fn renew(connection: &mut Connection) -> Result<(), StoreError> {
+    if current(connection).await? {
+        return Ok(());
+    }
+    let empty: &[&str] = if connection.is_postgres() {
+        &["DELETE FROM incident_words", "DELETE FROM incident_terms"]
+    } else {
+        &["INSERT INTO incident_words (incident_words) VALUES ('delete-all')"]
+    };
+    for statement in empty {
+        query(*statement).execute(&mut *connection).await?;
+    }
+    let guilds: Vec<String> = query_scalar("SELECT DISTINCT guild FROM incident")
+        .fetch_all(&mut *connection)
+        .await?;
+    for guild in guilds {
+        let mut last: i64 = 0;
+        loop {
+            let rows = query(concat!(
+                "SELECT ",
+                past_columns!(),
+                ", id FROM incident WHERE guild = $1 AND id > $2 ORDER BY id LIMIT 500"
+            ))
+            .bind(guild.as_str())
+            .bind(last)
+            .fetch_all(&mut *connection)
+            .await?;
+            if rows.is_empty() {
+                break;
+            }
+            let mut batch = Batch::default();
+            for (past, row) in past::read(connection, &guild, rows).await? {
+                last = row.try_get("id")?;
+                if connection.is_postgres() {
+                    batch.add(&guild, last, &past);
+                } else {
+                    index_record(connection, &guild, last, &past).await?;
+                }
+            }
+            batch.write(connection).await?;
+        }
+    }
+    query("UPDATE words_version SET version = $1")
+        .bind(VERSION)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -268,7 +329,7 @@ fn field<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     for text in texts {
         let text = beginning(text, BYTES_A_FIELD - bytes);
         bytes += text.len();
-        for token in tokens(text) {
+        for token in terms(text) {
             if count == TOKENS_A_FIELD {
                 return out;
             }
@@ -300,7 +361,7 @@ mod tests {
         for (texts, expected) in [
             (
                 vec!["HikariPool-1 timed out"],
-                "hikaripool hikari pool 1 timed out",
+                "hikaripool hikari pool 1 tim out",
             ),
             (vec!["数据库", "max_pool"], "数据 据库 max_pool max pool"),
             (vec![], ""),

@@ -237,7 +237,7 @@ fn on_disk(folder: &tempfile::TempDir) -> Vec<u8> {
 async fn documents_with(store: &Store, term: &str) -> i64 {
     let pool = store.read_pool().sqlite().expect("a file");
     sqlx::query_scalar("SELECT count(*) FROM incident_terms WHERE term = $1")
-        .bind(term)
+        .bind(precedent::incident::words::stem(term))
         .fetch_one(pool)
         .await
         .expect("it can be counted")

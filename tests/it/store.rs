@@ -1150,7 +1150,7 @@ async fn what_may_not_be_seen_never_crowds_out_what_may(home: &Home) {
     let found = recall(&store, &Scope::public("g"), "certificate", None).await;
     assert_eq!((found.searched, found.candidates.len()), (1, 1));
     let found = recall(&store, &Scope::new("g", "elsewhere"), "certificate", None).await;
-    assert_eq!((found.searched, found.candidates.len()), (301, 100));
+    assert_eq!((found.searched, found.candidates.len()), (301, 32));
     let found = recall(&store, &Scope::public("g2"), "certificate", None).await;
     assert_eq!(found, Found::default());
 }
