@@ -12,14 +12,17 @@ use std::sync::LazyLock;
 static OVER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:is|are|was|were|be(?:en)?|has|have|had|got)\s+(?:now\s+|fully\s+|already\s+|completely\s+|all\s+|been\s+)*",
-        r"(?:resolved|fixed|restored|recovered|mitigated|solved|over|back to normal)\b|\bback to normal\b|",
-        r"已(?:经)?(?:全部|完全)?(?:恢复|解决|修复|缓解|排除)|恢复正常|(?:故障|事故)(?:已)?结束"
+        r"(?:resolved|fixed|restored|recovered|mitigated|solved|over|back to normal|back online)\b|\bback to normal\b|\ball clear\b|\b(?:works?|working) (?:again|as usual|normally again)\b|",
+        r"\b(?:service|services|payments?|systems?|everything|access|operations?|issue|incident|problem|outage)s? (?:fully )?(?:restored|recovered|resolved|fixed|solved|mitigated|over)\b|",
+        r"\b(?:fix|patch|hotfix|remedy) (?:is|was|has been|went) (?:now )?(?:deployed|rolled out|released|live|applied|in place|out)\b|\bmonitoring the (?:fix|results?|recovery)\b|",
+        r"^\s*(?:status ?[:=]|(?:identified|resolved|mitigated|fixed|restored|monitoring|recovered)\s*(?:[:.!-]|$))|",
+        r"已(?:经)?(?:全部|完全|基本)?(?:恢复|解决|修复|缓解|排除)|恢复正常|一切(?:恢复|正常)|(?:全部|完全)恢复|恢复了|(?:故障|事故)(?:已)?结束|(?:修复|补丁|修正)(?:已|已经)?(?:上线|发布|部署|生效)|^\s*状态\s*[：:]"
     ))
     .ok()
 });
 
 static OPEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:if|whether|until|unless|once|when|before|confirm|check|verify|last time|earlier|previous(?:ly)?)\b|是否|如果|直到|上次|之前|曾|当时").ok()
+    Regex::new(r"\b(?:if|whether|until|unless|once|when|before|confirm|check|verify|last time|earlier|previous(?:ly)?|should|will|would|expect(?:s|ed)?|to be)\b|是否|如果|直到|上次|之前|曾|当时|预计|将于").ok()
 });
 
 /// Whether a clause says that it is over.

@@ -22,3 +22,4 @@ mod properties;
 mod queue;
 mod response_data;
 mod store;
+mod updates;
