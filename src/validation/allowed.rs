@@ -294,6 +294,16 @@ const PRODUCTS: &[&str] = &[
     "TransitGateway",
     "GeoIP",
     "GeoDNS",
+    "DoS",
+    "DDoS",
+    "PoP",
+    "PoPs",
+    "QoS",
+    "IaC",
+    "IoT",
+    "PaaS",
+    "IaaS",
+    "OoM",
     "AnyCast",
 ];
 
@@ -749,7 +759,8 @@ pub(super) fn is_hyphenated_prose(folded: &str) -> bool {
             .is_some_and(|one| PROSE_COMPOUNDS.contains(&one))
         || folded.split('-').enumerate().any(|(index, part)| {
             (index == 0 && part.len() < 2)
-                || PROSE_PARTS.contains(&part)
+                // `origin-b` is called by its letter.
+                || (PROSE_PARTS.contains(&part) && (index == 0 || part.len() > 1))
                 || (part.len() > 4
                     && [
                         "ing", "ed", "able", "ible", "ly", "ful", "less", "wise", "ward", "wards",

@@ -79,6 +79,8 @@ struct Basis {
     counted: HashSet<u64>,
     /// Clocks with a zone, in minutes of the day in UTC.
     instants: HashSet<i32>,
+    /// Hours and minutes that stand without a zone somewhere: there any zone may be meant.
+    unzoned: HashSet<String>,
     /// Names without their separators, made when first asked for.
     spellings: OnceCell<HashSet<String>>,
     /// What was asked before: a hostile answer asks the same ten thousand times.
@@ -328,10 +330,7 @@ impl Grounds {
             }
             TokenKind::Clock(clock, instant) => {
                 let exempt = matches!(place, Place::Command | Place::Timed);
-                let holds = |basis: &Basis| {
-                    basis.holds_clock(clock)
-                        || instant.is_some_and(|instant| basis.instants.contains(&instant))
-                };
+                let holds = |basis: &Basis| basis.holds_time(clock, *instant);
                 (!exempt && !bases.any(holds)).then_some("R20")
             }
             TokenKind::Word(word) | TokenKind::Flag(word) => {
@@ -662,9 +661,11 @@ impl Basis {
                 counted.insert(key(quantity.value));
             }
         }
+        let (instants, unzoned) = instants(&folded);
         Self {
             words: runs(&folded).map(str::to_owned).collect(),
-            instants: instants(&folded),
+            instants,
+            unzoned,
             folded,
             quantities: found,
             counted,
@@ -700,6 +701,23 @@ impl Basis {
         found
     }
 
+    /// A number as a word: of a name or a port too, not out of a clock, an address or a version.
+    fn holds_number(&self, digits: &str) -> bool {
+        self.holds_word(digits)
+            && self.folded.match_indices(digits).any(|(start, found)| {
+                let end = start + found.len();
+                let beside =
+                    |at: Option<char>| at.is_some_and(|c| c.is_alphanumeric() && !is_cjk(c));
+                let whole =
+                    !beside(
+                        self.folded
+                            .get(..start)
+                            .and_then(|head| head.chars().next_back()),
+                    ) && !beside(self.folded.get(end..).and_then(|tail| tail.chars().next()));
+                whole && !is_part_of_a_sequence(&self.folded, start, end)
+            })
+    }
+
     /// As [`Basis::holds_word`], in any spelling: a hyphenated name also as separate words
     /// (`refund-job`), a version with or without its `v`, one of several (`TypeErrors`), and with
     /// other separators (`ShipmentTracker`, `import_stock_job`).
@@ -733,13 +751,62 @@ impl Basis {
                 .contains(spelled)
     }
 
-    /// A clock or date as written, or with a leading zero more or less.
+    /// A clock with its zone: the same moment, or the same clock where no zone was given.
+    fn holds_time(&self, clock: &str, instant: Option<i32>) -> bool {
+        match instant {
+            Some(instant) if self.instants.contains(&instant) => true,
+            Some(_) => self.holds_clock(clock) && self.unzoned.contains(&hour_and_minute(clock)),
+            None => self.holds_clock(clock),
+        }
+    }
+
+    /// A clock or date as written, with a leading zero more or less, inside a time stamp, and by the
+    /// other half of the day.
     fn holds_clock(&self, clock: &str) -> bool {
-        let other = match clock.strip_prefix('0') {
-            Some(shorter) => shorter.to_owned(),
-            None => format!("0{clock}"),
+        if clock.contains('t') {
+            return self.folded.contains(clock) || self.folded.contains(&clock.replace('t', " "));
+        }
+        let (digits, half) = match clock.find(['a', 'p']) {
+            Some(at) => {
+                let (digits, half) = clock.split_at(at);
+                (digits.trim(), half.chars().next())
+            }
+            None => (clock, None),
         };
-        self.holds_word(clock) || self.holds_word(&other)
+        let other = match digits.strip_prefix('0') {
+            Some(shorter) => shorter.to_owned(),
+            None => format!("0{digits}"),
+        };
+        let stamped = |clock: &str| {
+            self.folded.contains(&format!("t{clock}")) || self.folded.contains(&format!("{clock}t"))
+        };
+        let halves = || {
+            ["am", " am", "pm", " pm", " a.m", " p.m"]
+                .iter()
+                .any(|end| {
+                    end.contains(half.unwrap_or('m'))
+                        && (self.holds_word(&format!("{digits}{end}"))
+                            || self.holds_word(&format!("{}{end}", digits.trim_start_matches('0'))))
+                })
+        };
+        let by_the_other_half = || {
+            let (hour, minutes) = digits.split_once(':')?;
+            let hour: u32 = hour.parse().ok()?;
+            let found = match half {
+                Some('p') if hour < 12 => self.holds_word(&format!("{}:{minutes}", hour + 12)),
+                Some(_) => self.holds_word(&format!("{hour:02}:{minutes}")),
+                None if hour > 12 => ["pm", " pm", " p.m"]
+                    .iter()
+                    .any(|end| self.holds_word(&format!("{}:{minutes}{end}", hour - 12))),
+                None => false,
+            };
+            Some(found)
+        };
+        (half.is_none() && (self.holds_word(digits) || self.holds_word(&other)))
+            || stamped(digits)
+            || stamped(&other)
+            || halves()
+            || by_the_other_half() == Some(true)
     }
 
     fn holds_quantity(&self, wanted: &Quantity) -> bool {
@@ -771,7 +838,7 @@ impl Basis {
             Unit::Plain => {
                 holds(Unit::Percent, wanted.value)
                     || (wanted.value >= 1_000.0 && holds(Unit::Size, wanted.value))
-                    || self.holds_word(&plain(wanted.value))
+                    || self.holds_number(&plain(wanted.value))
             }
             Unit::Percent => false,
         }
@@ -796,6 +863,9 @@ fn quantities(folded: &str) -> impl Iterator<Item = Quantity> {
         .map(|pattern| pattern.captures_iter(folded));
     all.into_iter().flatten().filter_map(move |captures| {
         if let Some(number) = captures.name("number") {
+            if is_part_of_a_sequence(folded, number.start(), number.end()) {
+                return None;
+            }
             let text = |name| {
                 captures
                     .name(name)
@@ -848,6 +918,30 @@ fn runs(folded: &str) -> impl Iterator<Item = &str> {
     folded
         .split(|c: char| !(c.is_alphanumeric() || c == '_') || is_cjk(c))
         .filter(|run| !run.is_empty())
+}
+
+/// `19` of `19:22`, `10` of `10.4.2.9`, `13` of `2.13.0`: no number by itself. The port of an address
+/// is one.
+fn is_part_of_a_sequence(text: &str, start: usize, end: usize) -> bool {
+    let head = text.get(..start).unwrap_or_default().as_bytes();
+    let tail = text.get(end..).unwrap_or_default().as_bytes();
+    let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let len = end.saturating_sub(start);
+    let number = text.get(start..end).unwrap_or_default();
+    let joined = |mark: u8| {
+        let behind = head.last() == Some(&mark) && digit(head.iter().rev().nth(1));
+        let before = tail.first() == Some(&mark) && digit(tail.get(1));
+        (behind, before)
+    };
+    let (after_dot, before_dot) = joined(b'.');
+    let (after_colon, before_colon) = joined(b':');
+    // `filters.js:88:21` is a place in a file.
+    let in_a_file = head.last() == Some(&b':') && !after_colon;
+    let clock = !in_a_file
+        && (after_colon || before_colon)
+        && (len <= 2 || (after_colon && number.contains('.')));
+    let dotted = after_dot || (before_dot && number.contains('.'));
+    clock || dotted
 }
 
 /// A number that may be a status of HTTP as well as a count.
@@ -957,17 +1051,40 @@ fn spellings(folded: &str) -> HashSet<String> {
     out
 }
 
-/// Clocks with a zone, as minutes of the day in UTC.
-fn instants(folded: &str) -> HashSet<i32> {
+/// Clocks with a zone, as minutes of the day in UTC, and the hours and minutes of those without.
+fn instants(folded: &str) -> (HashSet<i32>, HashSet<String>) {
     static CLOCK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?-u:\b)(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?-u:\b)").ok()
+        // Also inside a time stamp, whose zone is behind it.
+        Regex::new(r"(?-u:\b)(?:20[0-9]{2}-[0-9]{2}-[0-9]{2}t)?(?P<clock>(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)(?:[.,][0-9]+)?(?-u:\b|z)").ok()
     });
-    CLOCK
+    let (mut zoned, mut unzoned) = (HashSet::new(), HashSet::new());
+    let found = CLOCK
         .as_ref()
         .into_iter()
-        .flat_map(|clock| clock.find_iter(folded))
-        .filter_map(|found| instant_of(folded, found.start(), found.end()))
-        .collect()
+        .flat_map(|clock| clock.captures_iter(folded))
+        .filter_map(|found| found.name("clock"));
+    for clock in found {
+        match instant_of(folded, clock.start(), clock.end()) {
+            Some(instant) => {
+                zoned.insert(instant);
+            }
+            None => {
+                unzoned.insert(hour_and_minute(clock.as_str()));
+            }
+        }
+    }
+    (zoned, unzoned)
+}
+
+/// `9:20` of `09:20:31`.
+fn hour_and_minute(clock: &str) -> String {
+    let clock = clock.trim_start_matches('0');
+    let clock = if clock.starts_with(':') {
+        format!("0{clock}")
+    } else {
+        clock.to_owned()
+    };
+    clock.split(':').take(2).collect::<Vec<_>>().join(":")
 }
 
 /// The minute of the day in UTC of the clock at this place, where a zone stands beside it: only
@@ -1036,8 +1153,10 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"|(?P<placeholder><[a-z]+(?: [a-z]+)?>)",
         // Paths from the root; a lone slash inside a word is no path.
         r"|(?P<path>(?:~|\.{1,2})?/[A-Za-z0-9_.{}*-]+(?:/[A-Za-z0-9_.{}*-]+)*/?)",
+        // One moment, as machines write it; seconds are no news.
+        r"|(?P<stamp>20[0-9]{2}-[01][0-9]-[0-3][0-9][Tt](?:[01][0-9]|2[0-3]):[0-5][0-9])(?::[0-5][0-9](?:[.,][0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?",
         r"|(?P<date>20[0-9]{2}[-/][01]?[0-9][-/][0-3]?[0-9](?-u:\b))",
-        r"|(?P<clock>(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?-u:\b))",
+        r"|(?P<clock>(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?: ?[AaPp]\.?[Mm])?(?-u:\b))",
         r"|(?P<flag>--?[A-Za-z][A-Za-z0-9-]*)",
         // Numbers in Chinese words: exact (百分之三十, 六百一十个) and vague (三成).
         r"|(?P<hanshare>百分之[零〇一二两三四五六七八九十百]+)",
@@ -1105,6 +1224,8 @@ fn tokens(chars: &[char], words: bool) -> Vec<Token> {
             push(TokenKind::Name(
                 word.trim_end_matches(['.', ',', ')', '/']).to_owned(),
             ));
+        } else if let Some(stamp) = captures.name("stamp") {
+            push(TokenKind::Clock(fold(stamp.as_str()), None));
         } else if captures.name("clock").is_some() || captures.name("date").is_some() {
             let instant = captures
                 .name("clock")
@@ -1790,6 +1911,53 @@ mod tests {
             ("ECONNRESET storms", Place::Title, ""),
         ] {
             assert_eq!(check(claim, place), expected, "{claim}");
+        }
+    }
+
+    #[test]
+    fn r20_one_time_in_many_spellings() {
+        let report = "2026-11-30T02:41:07Z pool is full\nvendor status at 1:18 PM PST: degraded\nsince 北京时间 10:20, rebooted 2026-11-28 09:40 UTC; 12 of 2.13.0, 10.4.2.9, 19:22";
+        let basis = Basis::new(report);
+        let holds = |claim: &str| {
+            let chars: Vec<char> = claim.chars().collect();
+            tokens(&chars, false).iter().all(|token| match &token.kind {
+                TokenKind::Clock(clock, instant) => basis.holds_time(clock, *instant),
+                TokenKind::Number(quantity) => basis.holds_quantity(quantity),
+                _ => false,
+            })
+        };
+        for claim in [
+            "at 02:41",
+            "at 2:41",
+            "on 2026-11-30",
+            "at 02:41:07",
+            "2026-11-30T02:41:07Z",
+            "2026-11-30T02:41Z",
+            "at 1:18 PM",
+            "at 1:18pm",
+            "at 13:18",
+            "UTC 02:20",
+            "10:20",
+            "10:41 北京时间",
+            "12 pods",
+            "at 09:40 UTC",
+            "at 9:40 AM",
+        ] {
+            assert!(holds(claim), "{claim}");
+        }
+        for claim in [
+            "at 02:14",
+            "at 1:18 AM",
+            "at 14:41",
+            "2026-11-30T02:42Z",
+            "UTC 10:20",
+            "19 s",
+            "22 pods",
+            "13 nodes",
+            "10 GB",
+            "41 pods",
+        ] {
+            assert!(!holds(claim), "{claim}");
         }
     }
 
