@@ -15,11 +15,11 @@ use std::sync::LazyLock;
 const WORDS: &[(&str, &str)] = &[
     (
         "ways of writing: percentiles, classes of status codes, abbreviations",
-        r"p[0-9]{2,3}|[1-5]xx|v?[0-9]+|sev-?[1-4]|e\.g|i\.e|a\.m|p\.m|vs|etc|(?:top|tier|layer|level|phase|step|stage|option|priority|n|http|non)-[0-9]+|24x7|7x24",
+        r"p[0-9]{2,3}|[1-5]xx|v[0-9]|[0-9]+|sev-?[1-4]|e\.g|i\.e|a\.m|p\.m|vs|etc|(?:top|tier|layer|level|phase|step|stage|option|priority|n|http|non)-[0-9]+|24x7|7x24",
     ),
     (
         "protocols and formats with their versions",
-        r"ipv?[46]|http[/-]?[0-9.]*|tls-?v?[0-9.]*|ssl-?v?[0-9.]*|utf-?(?:8|16|32)|sha-?(?:1|256|512)|md5|x509|x86(?:_64)?|amd64|arm64|oauth2?|base64|h2|l[47]|2fa|mp[34]|ext4|amqps?|mqtts?|ntlm|sasl|spf|dkim",
+        r"ipv?[46]|http[/-]?[0-9.]*|tls-?v?[0-9.]*|ssl-?v?[0-9.]*|utf-?(?:8|16|32)|sha-?(?:1|256|512)|md5|x509|pkcs-?#?[0-9]{1,2}|rsa-?[0-9]*|aes-?[0-9]*(?:-(?:gcm|cbc))?|ed25519|[rhe]s(?:256|384|512)|p-?256|utf8mb4|h2c|mtls|cgroup-?v[12]|x86(?:_64)?|amd64|arm64|oauth2?|base64|h2|l[47]|2fa|mp[34]|ext4|amqps?|mqtts?|ntlm|sasl|spf|dkim",
     ),
     (
         "challenges of the certificate protocol",
@@ -93,8 +93,12 @@ const WORDS: &[(&str, &str)] = &[
         r"nf_conntrack(?:_[a-z]+)*|ip_local_port_range|somaxconn|tcp_[a-z_]+|file-(?:max|nr)|fs\.file-(?:max|nr)|vm\.[a-z_]+|net\.(?:core|ipv4|ipv6|netfilter)\.[a-z_.]+|oom_(?:kill|killer|score|score_adj)|oom-kill(?:er)?|memory\.(?:events|max|high|low|current|stat|peak|usage_in_bytes|limit_in_bytes)|cpu\.(?:stat|max|pressure)|cgroup(?:v2|s)?|nr_throttled|throttled_time|load1|resolv\.conf|nsswitch\.conf|insert_failed|search_restart|iowait|softirqs?|inodes?|ulimit|nofile|swappiness",
     ),
     (
+        "first network cards of every machine",
+        r"eth0|en0|ens[0-9]|bond0|docker0|lo0|br0|wg0|tun0",
+    ),
+    (
         "tools that everyone has",
-        r"async-profiler|py-spy|rbspy|flame-?graphs?|node-exporter|blackbox-exporter|tcpdump|wireshark|tshark|ss|lsof|strace|perf|bpftrace|iostat|vmstat|mpstat|sysctl|journalctl|dmesg|systemctl|systemd-(?:resolved|networkd|timesyncd|journald|logind|coredump)|kubectl|crictl|docker-compose|git-blame|redis-cli|kcat|kafkacat|pt-query-digest|apt-get|cert-manager|let's-encrypt|arthas|jstack|jmap|jcmd|jstat|mat|heapdump|nvidia-smi|dcgmi|mtr|traceroute|chronyc",
+        r"(?:system|journal|sys|time(?:date)?|hostname|login|network|resolve|cri|istio|etcd|rabbitmq|apache|supervisor|boot|machine|cm|ip|pg_|lxc|fin|light|aio|multipath|udisks|dm|if|nv|kube|oc|flux|linker|argo|consul|bpf|power|core-?dump|loginc|firewall)ctl|async-profiler|py-spy|rbspy|flame-?graphs?|node-exporter|blackbox-exporter|tcpdump|wireshark|tshark|ss|lsof|strace|perf|bpftrace|iostat|vmstat|mpstat|sysctl|journalctl|dmesg|systemctl|systemd-(?:resolved|networkd|timesyncd|journald|logind|coredump)|kubectl|crictl|docker-compose|git-blame|redis-cli|kcat|kafkacat|pt-query-digest|apt-get|cert-manager|let's-encrypt|arthas|jstack|jmap|jcmd|jstat|mat|heapdump|nvidia-smi|dcgmi|mtr|traceroute|chronyc",
     ),
     (
         "parts that every cluster of Kubernetes has",

@@ -81,6 +81,8 @@ struct Basis {
     instants: HashSet<i32>,
     /// Hours and minutes that stand without a zone somewhere: there any zone may be meant.
     unzoned: HashSet<String>,
+    /// Ranges of numbered names: `ws-eu-01..ws-eu-14` is the prefix, the first and the last number.
+    ranges: Vec<(String, u32, u32)>,
     /// Names without their separators, made when first asked for.
     spellings: OnceCell<HashSet<String>>,
     /// What was asked before: a hostile answer asks the same ten thousand times.
@@ -217,6 +219,18 @@ impl Grounds {
                     .map(|rule| (token, rule))
             })
             .collect();
+        let plain = plain_names_in(&chars, place);
+        bad.extend(plain.into_iter().filter_map(|token| {
+            let TokenKind::Word(word) = &token.kind else {
+                return None;
+            };
+            let given = std::iter::once(&self.report)
+                .chain(cited.iter().filter_map(|id| self.direct.get(id)))
+                .any(|basis| basis.holds_name(word));
+            let told = place != Place::Command || self.is_remembered(word);
+            (!given && told).then_some((token, "R20"))
+        }));
+        bad.sort_by_key(|(token, _)| token.start);
         if bad.is_empty() {
             bad.extend(self.internals_in_words(&chars).map(|token| (token, "R6")));
         }
@@ -529,6 +543,39 @@ fn named_in(chars: &[char], place: Place) -> HashSet<usize> {
     out
 }
 
+/// Plain words that are names by their place alone: the program of a command, and in Chinese the
+/// Latin word behind 渠道, 队列, 表 and the like.
+fn plain_names_in(chars: &[char], place: Place) -> Vec<Token> {
+    static PROGRAM: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^\s*(?:sudo\s+|time\s+)?(?P<a>[a-z][a-z]{3,})(?:\s|$)").ok());
+    static BEHIND: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?:渠道|供应商|商户|队列|主题|表|数据库|库|索引) ?(?P<a>[a-z]{5,})(?:[^A-Za-z0-9_.-]|$)").ok()
+    });
+    let pattern = if place == Place::Command {
+        &PROGRAM
+    } else {
+        &BEHIND
+    };
+    let text: String = chars.iter().map(|c| narrow(*c)).collect();
+    pattern
+        .as_ref()
+        .into_iter()
+        .flat_map(|pattern| pattern.captures_iter(&text))
+        .filter_map(|captures| captures.name("a"))
+        .filter(|name| !is_word_of_operations(name.as_str()))
+        .map(|name| {
+            let start = text
+                .get(..name.start())
+                .map_or(0, |head| head.chars().count());
+            Token {
+                start,
+                end: start + name.as_str().chars().count(),
+                kind: TokenKind::Word(name.as_str().to_owned()),
+            }
+        })
+        .collect()
+}
+
 /// The words of a record that can support a claim.
 fn text_of(incident: &PastIncident, with_service: bool) -> String {
     let mut parts: Vec<&str> = vec![&incident.title, &incident.root_cause, &incident.prevention];
@@ -666,6 +713,7 @@ impl Basis {
             words: runs(&folded).map(str::to_owned).collect(),
             instants,
             unzoned,
+            ranges: ranges(&folded),
             folded,
             quantities: found,
             counted,
@@ -740,7 +788,18 @@ impl Basis {
         {
             return true;
         }
-        self.holds_spelling(&squeezed(folded))
+        self.holds_spelling(&squeezed(folded)) || self.holds_in_a_range(folded)
+    }
+
+    fn holds_in_a_range(&self, folded: &str) -> bool {
+        let prefix = folded.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = folded.get(prefix.len()..).unwrap_or_default();
+        let Ok(number) = number.parse::<u32>() else {
+            return false;
+        };
+        self.ranges
+            .iter()
+            .any(|(name, from, to)| name == prefix && (*from..=*to).contains(&number))
     }
 
     fn holds_spelling(&self, spelled: &str) -> bool {
@@ -1029,6 +1088,29 @@ fn counts_something(after: &str) -> bool {
             "rates",
         ]
         .contains(&word.as_str())
+}
+
+/// `ws-eu-01..ws-eu-14`, `gw-1 to gw-3`, `edge-4 至 9`: every name between is named.
+fn ranges(folded: &str) -> Vec<(String, u32, u32)> {
+    static RANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?P<name>[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*?[-_]?)(?P<from>[0-9]{1,4})",
+            r" ?(?:\.{2,3}|…|–|—|~|至|到| to | through | thru )[ ]?(?P<again>[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*?[-_]?)?(?P<to>[0-9]{1,4})(?-u:\b)"
+        ))
+        .ok()
+    });
+    RANGE
+        .as_ref()
+        .into_iter()
+        .flat_map(|range| range.captures_iter(folded))
+        .filter_map(|captures| {
+            let name = captures.name("name")?.as_str();
+            let again = captures.name("again").map_or(name, |again| again.as_str());
+            let from = captures.name("from")?.as_str().parse().ok()?;
+            let to = captures.name("to")?.as_str().parse().ok()?;
+            (name == again && from < to).then(|| (name.to_owned(), from, to))
+        })
+        .collect()
 }
 
 /// Names of a text without their separators, whole and by parts.
@@ -1386,7 +1468,12 @@ fn number_token(
 ) -> Option<TokenKind> {
     let value: f64 = number.replace(',', "").parse().ok()?;
     let before = text.get(..start).unwrap_or_default();
-    if before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
+    let ends_a_range = before
+        .strip_suffix(['-', '–', '~'])
+        .is_some_and(ends_with_a_plain_number);
+    if !ends_a_range
+        && before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    {
         // The tail of a name that the name shape did not take.
         return None;
     }
@@ -1457,6 +1544,17 @@ fn number_token(
     Some(TokenKind::Number(quantity))
 }
 
+/// `20` of `20-40 s`, and neither the day of a date nor the number of a host.
+fn ends_with_a_plain_number(before: &str) -> bool {
+    let before = nearest(before);
+    let rest = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    rest.len() < before.len()
+        && before.len() - rest.len() <= 7
+        && !rest.ends_with(|c: char| {
+            (c.is_alphanumeric() && !is_cjk(c)) || matches!(c, '-' | '_' | '/' | '.' | ':')
+        })
+}
+
 /// The last few bytes of what stands before: no word that tells something is longer, and a log
 /// without spaces is not walked back for every number in it.
 fn nearest(before: &str) -> &str {
@@ -1515,7 +1613,13 @@ fn is_name_shape(word: &str) -> bool {
             || has_inner_capital(word)
             || has_digit(word)
             || is_capitals(word)
+            || is_control_program(word)
             || is_error_name(word))
+}
+
+/// `scorectl`: a tool of somebody's own; those that everybody has are words of operations.
+fn is_control_program(word: &str) -> bool {
+    word.len() > 5 && word.ends_with("ctl") && word.bytes().all(|b| b.is_ascii_lowercase())
 }
 
 /// `SHOPINFO`: a name where memory holds it, a shout elsewhere.
@@ -1543,6 +1647,7 @@ fn is_telling_name(name: &str, place: Place) -> bool {
         || name.matches(':').count() >= 2
         || has_inner_capital(name)
         || has_digit(name)
+        || is_control_program(name)
         || is_error_name(name)
     {
         return true;
