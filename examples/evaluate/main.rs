@@ -1,14 +1,17 @@
-//! Measures the reading of answers, the risk of commands, recall and redaction, on files of cases.
+//! Measures the reading of answers, the risk of commands, recall, redaction and
+//! grounding, on files of cases.
 //!
 //!     cargo run --release --example evaluate -- json FILE...
 //!     cargo run --release --example evaluate -- commands FILE...
 //!     cargo run --release --example evaluate -- postmortems FILE...
 //!     cargo run --release --example evaluate -- recall DIR...
 //!     cargo run --release --example evaluate -- secrets DIR [LOGS]
+//!     cargo run --release --example evaluate -- grounding FILE...
 //!
 //! Each mode prints its findings, and as its last line its figures as one JSON object.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod grounding;
 mod postmortems;
 mod recall;
 mod schema;
@@ -28,7 +31,7 @@ fn main() -> ExitCode {
     let files: Vec<String> = arguments.collect();
     if files.is_empty() {
         eprintln!(
-            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS]"
+            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS] | grounding FILE..."
         );
         return ExitCode::FAILURE;
     }
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         "postmortems" => postmortems::measure(&files),
         "recall" => recall::measure(&files),
         "secrets" => secrets::measure(&files),
+        "grounding" => measure_grounding(&files),
         other => Err(format!("unknown mode {other}")),
     };
     match result {
@@ -395,6 +399,39 @@ fn measure_commands(files: &[String]) -> Result<Value, String> {
         "read_only_recognised_percent": share(table[0][0], of(&table[0])),
         "us_each": started.elapsed().as_micros() as u64 / u64::from(count.max(1)),
     }))
+}
+
+/// Leaks, clean claims that are touched, and corrections, on files of settings and cases.
+fn measure_grounding(files: &[String]) -> Result<Value, String> {
+    let mut all = serde_json::Map::new();
+    for file in files {
+        let figures = grounding::of_file(file)?;
+        for miss in &figures.misses {
+            println!("{miss}");
+        }
+        for (kind, (of, shown)) in &figures.leaks {
+            println!("leak/{kind}: {shown} of {of} shown");
+        }
+        println!(
+            "{file}: {} cases; leaks shown {} of {}; clean claims touched {} of {} ({} %); corrections missing {} of {}; contradicted by memory and unmarked {} of {}",
+            figures.cases,
+            figures.leaks_shown(),
+            figures.leaks_of(),
+            figures.touched,
+            figures.clean,
+            figures.touched_percent(),
+            figures.uncorrected,
+            figures.corrections,
+            figures.unmarked,
+            figures.contradicted,
+        );
+        let name = std::path::Path::new(file)
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        all.insert(name, figures.json());
+    }
+    Ok(Value::Object(all))
 }
 
 /// Where a row names the type that it asks for, the value as that type.

@@ -101,7 +101,7 @@ pub struct Found {
 pub struct Sqlite {
     reader: Pool,
     counted: Arc<Mutex<Counted>>,
-    embedder: Option<Embedder>,
+    embedder: Option<Arc<Embedder>>,
     nearest: Nearest,
 }
 
@@ -136,7 +136,7 @@ impl Sqlite {
     /// The same, asked by meaning too.
     #[must_use]
     pub fn with_embedder(mut self, embedder: Option<Embedder>) -> Self {
-        self.embedder = embedder;
+        self.embedder = embedder.map(Arc::new);
         self
     }
 

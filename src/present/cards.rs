@@ -616,7 +616,13 @@ fn limits(hypothesis: &Hypothesis, ink: &Ink) -> Vec<String> {
     let locale = ink.locale;
     let record = &hypothesis.record;
     let mut limits = Vec::new();
-    if hypothesis.analogy {
+    // Also beside a quote of the report: what it cites of history is another service's.
+    let only_analogies = !hypothesis.refs.is_empty()
+        && hypothesis
+            .refs
+            .iter()
+            .all(|cited| cited.grade == Grade::Analogy);
+    if hypothesis.analogy || only_analogies {
         let mut services: Vec<String> = hypothesis
             .refs
             .iter()

@@ -7,6 +7,7 @@ use super::grounding::{Grounded, Grounds, Place};
 use super::log::Log;
 use super::quotes::Quotable;
 use super::references::Nameable;
+use super::remembered;
 use super::text;
 use crate::incident::sameness::Phrase;
 use crate::incident::{IncidentId, Locale, PastIncident};
@@ -39,6 +40,12 @@ impl<'c> Context<'c> {
             .map(|recalled| &recalled.incident)
             .collect();
         let report_text = case.report.all_text();
+        let registered: Vec<&str> = case
+            .registry
+            .services
+            .iter()
+            .map(|service| service.name.as_str())
+            .collect();
         let not_in_evidence = match case.locale {
             Locale::En => "(not in evidence)",
             Locale::Zh => "（无依据）",
@@ -64,6 +71,7 @@ impl<'c> Context<'c> {
             grounds: Grounds::new(
                 &report_text,
                 case.service.as_deref(),
+                &registered,
                 &direct,
                 &analogies,
                 not_in_evidence,
@@ -78,7 +86,8 @@ impl<'c> Context<'c> {
     }
 
     /// A claim as it may be said, with every change noted: cleaned (R21), without a certainty of the
-    /// model's own (R12), without unknown ids (R1), grounded (R6, R20).
+    /// model's own (R12), without unknown ids (R1), grounded (R6, R20), and marked where a record
+    /// contradicts it (R20).
     pub fn claim(
         &self,
         said: &str,
@@ -111,7 +120,12 @@ impl<'c> Context<'c> {
         for rule in rules {
             log.note(rule, at, &known, &text);
         }
-        text
+        if place == Place::Command {
+            return text;
+        }
+        let marked = remembered::marked(&text, &self.case.memory, self.case.locale);
+        log.note("R20", at, &text, &marked);
+        marked
     }
 
     /// A stored fix or cause as it may be shown here (R20's placeholders).

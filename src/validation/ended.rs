@@ -12,14 +12,17 @@ use std::sync::LazyLock;
 static OVER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:is|are|was|were|be(?:en)?|has|have|had|got)\s+(?:now\s+|fully\s+|already\s+|completely\s+|all\s+|been\s+)*",
-        r"(?:resolved|fixed|restored|recovered|mitigated|solved|over|back to normal)\b|\bback to normal\b|",
-        r"已(?:经)?(?:全部|完全)?(?:恢复|解决|修复|缓解|排除)|恢复正常|(?:故障|事故)(?:已)?结束"
+        r"(?:resolved|fixed|restored|recovered|mitigated|solved|over\s*[.!,;。]?\s*$|back to normal|back online)(?:\b|$)|\bback to normal\b|\ball clear\b|\b(?:works?|working) (?:again|now|as usual|normally again)\b|\b(?:we(?:'re| are)|it'?s|is|are) (?:now )?back(?: up| online)?\s*[.!,;]?\s*$|\bno longer (?:failing|down|broken|happening)\b|\boperational again\b|\b(?:incident|issue|outage|case|ticket) (?:is |was |has been )?closed\b|\b(?:problem|issue|error|errors|outage)s? (?:is |are |has |have )?(?:now )?gone\b|",
+        r"\b(?:service|services|payments?|systems?|everything|access|operations?|issue|incident|problem|outage)s? (?:fully )?(?:restored|recovered|resolved|fixed|solved|mitigated|over)\b|",
+        r"\b(?:fix|patch|hotfix|remedy) (?:is|was|has been|went) (?:now )?(?:deployed|rolled out|released|live|applied|in place|out)\b|\bmonitoring the (?:fix|results?|recovery)\b|",
+        r"^\s*(?:status ?[:=]|(?:identified|resolved|mitigated|fixed|restored|monitoring|recovered)\s*(?:[:.!-]|$))|",
+        r"已(?:经)?(?:全部|完全|基本)?(?:恢复|解决|修复|缓解|正常)|(?:故障|问题|隐患)已(?:经)?(?:全部|完全)?排除|(?:故障|事故|问题)(?:已)?(?:关闭|消失)|可以正常[^，。；]{1,6}了|恢复正常|一切(?:恢复|正常)|(?:全部|完全)恢复|恢复了|(?:故障|事故)(?:已)?结束|(?:修复|补丁|修正)(?:已|已经)?(?:上线|发布|部署|生效)|^\s*状态\s*[：:]"
     ))
     .ok()
 });
 
 static OPEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:if|whether|until|unless|once|when|before|confirm|check|verify|last time|earlier|previous(?:ly)?)\b|是否|如果|直到|上次|之前|曾|当时").ok()
+    Regex::new(r"\b(?:if|whether|until|unless|once|when|before|confirm|check|verify|last time|earlier|previous(?:ly)?|should|will|would|expect(?:s|ed)?|to be)\b|是否|如果|直到|上次|之前|曾|当时|预计|将于").ok()
 });
 
 /// Whether a clause says that it is over.
@@ -30,7 +33,10 @@ pub(super) fn says_over(clause: &str) -> bool {
             .as_ref()
             .is_some_and(|pattern| pattern.is_match(&folded))
     };
-    holds(&OVER) && !holds(&OPEN) && !negates(clause)
+    // `no longer failing` says that it is over, with a negation.
+    let over = folded.replace("no longer ", "\u{1} ");
+    let denied = negates(&over);
+    holds(&OVER) && !holds(&OPEN) && !denied
 }
 
 /// Without the clauses that say that it is over, unless the report says so itself.

@@ -11,6 +11,7 @@
 //!
 //! Deliberately absent: IO, clock, randomness, environment, and trust in a prompt.
 
+mod allowed;
 pub mod analysis;
 mod answer;
 pub mod case;
@@ -27,9 +28,11 @@ mod quotes;
 pub mod reading;
 mod record;
 mod references;
+mod remembered;
 pub mod risk;
 pub mod score;
 mod steps;
+mod suspected;
 mod text;
 mod triage;
 mod update;
@@ -43,7 +46,7 @@ pub use triage::triage;
 
 use crate::incident::proposal::Proposal;
 use crate::incident::{Engine, Grade, IncidentId, Severity};
-use analysis::{SeverityBy, SeverityVerdict, Shown};
+use analysis::{Class, SeverityBy, SeverityVerdict, Shown};
 use context::Context;
 use grounding::Place;
 use log::Log;
@@ -101,7 +104,20 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
         "summary",
         &mut log,
     );
-    let summary = ended::without_claims(summary, &case.report.all_text(), "summary", &mut log);
+    let report = case.report.all_text();
+    let summary = ended::without_claims(summary, &report, "summary", &mut log);
+    let causes = unconfirmed_causes(case, &ordered, proposal);
+    let proven: Vec<String> = ordered
+        .hypotheses
+        .iter()
+        .filter(|hypothesis| hypothesis.class == Class::Proven)
+        .map(|hypothesis| hypothesis.title.clone())
+        .collect();
+    let stated = suspected::Causes {
+        suspected: &causes,
+        proven: &proven,
+    };
+    let summary = suspected::softened(summary, &stated, &report, "summary", &mut log);
     let severity = severity(&context, proposal, &engine, &cited, &mut log);
     let steps = steps::checked(
         &context,
@@ -112,7 +128,6 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
     );
     let (next_steps, do_not_repeat) = steps::checklist(&context, steps, &mut log);
     let ruled_out = hypotheses::ruled_out(&context, &proposal.ruled_out, &mut log);
-    let causes = unconfirmed_causes(case, &ordered, proposal);
     let update = update::checked(
         &context,
         &proposal.update,

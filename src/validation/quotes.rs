@@ -139,18 +139,27 @@ fn is_boundary(text: &str, at: usize) -> bool {
     }
 }
 
-/// `30` is not quoted out of `30.5` or `1,300`.
+/// `30` is not quoted out of `30.5` or `1,300`; a comma with any other than three digits behind it
+/// separates (`batch_size=256，4 张卡`).
 fn splits_number(text: &str, at: usize, before: char, after: char) -> bool {
-    let digit_after_next = text
-        .get(at..)
-        .and_then(|tail| tail.chars().nth(1))
-        .is_some_and(|c| c.is_ascii_digit());
+    let digits_from = |at: usize| {
+        text.get(at..)
+            .unwrap_or_default()
+            .bytes()
+            .take_while(u8::is_ascii_digit)
+            .count()
+    };
+    let joins = |mark: char, digits: usize| match mark {
+        '.' => digits > 0,
+        ',' => digits == 3,
+        _ => false,
+    };
     let digit_before_last = text
         .get(..at)
         .and_then(|head| head.chars().rev().nth(1))
         .is_some_and(|c| c.is_ascii_digit());
-    (before.is_ascii_digit() && matches!(after, '.' | ',') && digit_after_next)
-        || (matches!(before, '.' | ',') && after.is_ascii_digit() && digit_before_last)
+    (before.is_ascii_digit() && joins(after, digits_from(at.saturating_add(1))))
+        || (digit_before_last && joins(before, digits_from(at)))
 }
 
 impl Comparable {

@@ -305,8 +305,28 @@ static IN_PROSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What a bare number counts where it stands behind such a word.
+/// The incidents that a text names, each once; bare numbers behind a hash are none.
+pub(super) fn named(text: &str) -> Vec<IncidentId> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut ids: Vec<IncidentId> = mentions(&chars)
+        .into_iter()
+        .filter(|mention| !mention.bare)
+        .map(|mention| mention.id)
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// What a bare number counts where it stands behind such a word; whether a pull request of that
+/// number is known is grounding's matter.
 const NUMBERED: &[&str] = &[
+    "pr",
+    "mr",
+    "pull request",
+    "merge request",
+    "合并请求",
+    "工单",
     "hypothesis",
     "step",
     "card",

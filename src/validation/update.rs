@@ -14,7 +14,7 @@ use super::log::Log;
 use super::text;
 use crate::incident::proposal::ProposedUpdate;
 use crate::incident::sameness::{Likeness, Phrase};
-use crate::incident::words::fold;
+use crate::incident::words::{fold, is_cjk, is_stop_word, meaningful};
 use crate::incident::{IncidentId, Severity, service};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -42,10 +42,15 @@ pub(super) fn checked(
 ) -> StakeholderUpdate {
     let case = context.case;
     let report = case.report.all_text();
-    let causes: Vec<Phrase> = causes
+    let titles = causes;
+    let causes: Vec<Phrase> = titles
         .iter()
         .map(|cause| Phrase::new(cause))
         .filter(|cause| !cause.is_empty())
+        .collect();
+    let own_words: Vec<OwnWords> = titles
+        .iter()
+        .map(|title| OwnWords::new(title, &report))
         .collect();
     log.note(
         "R19",
@@ -67,8 +72,12 @@ pub(super) fn checked(
             return Some("R18");
         }
         let cause = match stated {
-            Stated::Seen => is_cause(clause, &causes),
-            Stated::Known => is_cause(clause, &causes) || is_part_of_a_cause(clause, &causes),
+            Stated::Seen => is_cause(clause, &causes) || speaks_of(clause, &own_words),
+            Stated::Known => {
+                is_cause(clause, &causes)
+                    || is_part_of_a_cause(clause, &causes)
+                    || speaks_of(clause, &own_words)
+            }
             Stated::Open => blames_plainly(clause),
         };
         (cause || is_promise(clause, &report) || is_blame(clause)).then_some("R19")
@@ -121,7 +130,19 @@ pub(super) fn checked(
         .report
         .thread
         .iter()
-        .map(|message| fold(&message.author))
+        .flat_map(|message| {
+            let name = fold(&message.author);
+            // First and last names too, unless they may be anybody's word.
+            let parts: Vec<String> = name
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|part| {
+                    part.chars().count() > 2 && !part.bytes().any(|b| b.is_ascii_digit())
+                })
+                .filter(|part| !WORDS_IN_HANDLES.contains(part))
+                .map(str::to_owned)
+                .collect();
+            parts.into_iter().chain([name])
+        })
         .filter(|name| name.chars().count() > 1)
         .collect();
     let outside = |said: &str| {
@@ -171,6 +192,13 @@ pub(super) fn checked(
     }
 }
 
+/// What handles hold beside names.
+const WORDS_IN_HANDLES: &[&str] = &[
+    "admin", "alert", "alerts", "bot", "dba", "dev", "duty", "engineer", "lead", "manager",
+    "monitor", "network", "oncall", "ops", "platform", "service", "sre", "support", "team", "the",
+    "user", "web",
+];
+
 /// Shares in words: customers read no percentage (R19), and losing the clause would lose the impact.
 /// Only before what is counted: *about 8 % of card payments* is *some card payments*.
 fn without_shares(said: &str) -> String {
@@ -218,53 +246,55 @@ fn without_shares(said: &str) -> String {
     begun.into_owned()
 }
 
-/// Clauses that do not pass go; a clause ends at a full stop, a semicolon or a comma.
+/// The clauses of a text, each with what ends it: a full stop, a semicolon or a comma.
+pub(super) fn clauses_of(said: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    let mut chars = said.char_indices().peekable();
+    while let Some((index, c)) = chars.next() {
+        let ends = match c {
+            '。' | '；' | '，' | '！' | '？' | ';' | '\n' => true,
+            '.' | '!' | '?' | ',' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            _ => false,
+        };
+        if ends || chars.peek().is_none() {
+            let end = index + c.len_utf8();
+            out.extend(said.get(start..end));
+            start = end;
+        }
+    }
+    out
+}
+
+/// Clauses that do not pass go.
 pub(super) fn without(said: &str, bad: impl Fn(&str) -> bool) -> String {
     if said.is_empty() || !bad(said) {
         return said.to_owned();
     }
-    let mut kept = String::new();
-    let mut clause = String::new();
-    let mut chars = said.chars().peekable();
-    while let Some(c) = chars.next() {
-        clause.push(c);
-        let ends = match c {
-            '。' | '；' | '，' | '！' | '？' | ';' | '\n' => true,
-            '.' | '!' | '?' | ',' => chars.peek().is_none_or(|next| next.is_whitespace()),
-            _ => false,
-        };
-        if ends || chars.peek().is_none() {
-            if !bad(&clause) {
-                kept.push_str(&clause);
-            }
-            clause.clear();
-        }
-    }
+    let kept: String = clauses_of(said)
+        .into_iter()
+        .filter(|clause| !bad(clause))
+        .collect();
     kept.trim()
         .trim_end_matches([',', ';', '，', '；'])
         .trim()
         .to_owned()
 }
 
-const CAUSAL: &[&str] = &[
-    "because of",
-    "caused by",
-    "due to",
-    "root cause",
-    "the cause is",
-    "the reason is",
-    "as a result of",
-    "resulting from",
-    "because",
-    "由于",
-    "因为",
-    "导致",
-    "原因是",
-    "根因",
-    "引起",
-    "造成",
-    "归因于",
-];
+/// Ways of saying that one thing is the cause of another.
+static CAUSAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"\b(?:because|caused by|causing|which caused|due to|owing to|thanks to|as a (?:result|consequence) of|consequence of|result(?:s|ed|ing)? from|triggered by|brought down by|led to|",
+        r"stem(?:s|med|ming)? from|originat(?:es?|ed|ing) (?:in|from|with)|traced (?:back )?to|attribut(?:ed|able) to|explained by|comes? down to|boils? down to|turn(?:s|ed) out (?:to be|that)|culprit|(?:trouble|problems?|outage|failures?|incident|errors?) (?:began|started|begins|starts) with|(?:is|are|was|were) (?:the reason|behind the|the cause|to blame)|as the (?:root )?cause|",
+            r"(?:set|sized|configured) too (?:small|low|high|large|short|long)|broke (?:payments?|logins?|checkout|search|the (?:service|site|system|app))|(?:eat|us|hog|tak)ing up (?:all|the|every)|diagnosis(?: complete)?|",
+        r"(?:are|is) what (?:makes?|causes?|breaks?|keeps?)|misconfigur\w*|we found (?:that|out)|(?:to be|is|are|was|were) responsible for (?:the |these |this |all )?(?:errors?|outages?|failures?|incident|problems?|issues?|503s?|timeouts?)|",
+        r"(?:cause|reason|problem) (?:is|was) (?:that|the|a|an)|(?:root|underlying) cause(?: of [^.;:]{1,60})? ?(?:is|was|has been|identified|found|confirmed|:)|the (?:cause|reason) (?:is|was|:)|",
+        r"(?:release|deploy\w*|rollout|change|configuration|update|migration|version|patch)\b[^.;,]{0,40}\b(?:broke|breaks|introduced|introduces|caused|causes)|",
+        r"(?:bad|faulty|broken|buggy|defective|wrong) (?:release|deploy\w*|rollout|change|configuration|config|update|migration|version|patch))\b|",
+        r"由于|因为|导致|原因是|原因在于|根因(?:是|为|在于|已|：|:)|引起|引发|造成|触发了|归因于|归咎|源于|源自|所致|罪魁祸首|起因(?:是|为|在于)|的缘故|搞坏|弄坏|改坏|设置过[小大低高]|(?:问题|毛病|故障)(?:就)?出在|拖垮|配置错误|错误(?:的)?配置|已(?:经)?(?:定位|查明|锁定)"
+    ))
+    .ok()
+});
 
 /// Words that leave a cause open: whether, not yet known, looking for.
 const OPEN: &[&str] = &[
@@ -286,7 +316,11 @@ const OPEN: &[&str] = &[
     "may ",
     "might",
     "could",
-    "possible",
+    "possibl",
+    "probabl",
+    "likely",
+    "seems",
+    "appears",
     "suspect",
     "determin",
     "narrow",
@@ -305,10 +339,14 @@ const OPEN: &[&str] = &[
     "调查",
     "可能",
     "疑似",
+    "怀疑",
+    "推测",
+    "似乎",
     "确认中",
 ];
 
-fn is_open(folded: &str) -> bool {
+/// It leaves open what it speaks of.
+pub(super) fn is_open(folded: &str) -> bool {
     OPEN.iter().any(|word| folded.contains(word))
 }
 
@@ -316,12 +354,72 @@ fn is_open(folded: &str) -> bool {
 fn is_cause(clause: &str, causes: &[Phrase]) -> bool {
     let folded = fold(clause);
     // "the root cause is not known yet" names none; "not due to the disk" does not either way.
-    let causal = CAUSAL.iter().any(|phrase| folded.contains(phrase)) && !is_open(&folded);
     let said = Phrase::new(clause);
-    causal
+    names_a_cause(&folded)
         || causes
             .iter()
             .any(|cause| cause.likeness(&said) >= Likeness::Near)
+}
+
+/// What only a hypothesis names: nobody has seen it tonight.
+struct OwnWords {
+    /// Pairs of neighbours that the report does not have, neither of them (`refund job`).
+    pairs: Vec<(String, String)>,
+    /// Chinese has no spaces: there the first four characters, which are what it is about.
+    subject: Option<String>,
+}
+
+impl OwnWords {
+    fn new(title: &str, report: &str) -> Self {
+        let seen = meaningful(report);
+        let subject: String = title.trim().chars().take(4).collect();
+        let mut pairs = neighbours(title);
+        pairs.retain(|(one, other)| {
+            [one, other]
+                .iter()
+                .all(|word| word.len() > 2 && !is_stop_word(word) && !seen.contains(*word))
+        });
+        Self {
+            pairs,
+            subject: (subject.chars().count() == 4
+                && subject.chars().all(is_cjk)
+                && !report.contains(&subject))
+            .then_some(subject),
+        }
+    }
+
+    fn are_in(&self, clause: &str, said: &[(String, String)]) -> bool {
+        self.pairs.iter().any(|pair| said.contains(pair))
+            || self
+                .subject
+                .as_ref()
+                .is_some_and(|subject| clause.contains(subject.as_str()))
+    }
+}
+
+/// Each word of a text with the next, outside of Chinese.
+fn neighbours(text: &str) -> Vec<(String, String)> {
+    let folded = fold(text);
+    let words: Vec<&str> = folded
+        .split(|c: char| !c.is_alphanumeric() || is_cjk(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    words
+        .iter()
+        .zip(words.iter().skip(1))
+        .map(|(one, other)| ((*one).to_owned(), (*other).to_owned()))
+        .collect()
+}
+
+/// It speaks of what only a hypothesis names. What was done about it may be said.
+fn speaks_of(clause: &str, own_words: &[OwnWords]) -> bool {
+    static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b(?:paused|stopped|rolled back|reverted|restarted|limited|switched|disabled|turned off|ruled out)\b|已(?:经)?(?:暂停|停止|停掉|停用|回滚|重启|限制|切换|关闭|关停|禁用|排除)").ok()
+    });
+    let said = neighbours(clause);
+    own_words.iter().any(|own| own.are_in(clause, &said))
+        && !is_open(&fold(clause))
+        && !matches(&DONE, clause)
 }
 
 /// It says nothing but what one of the hypotheses says, or all of it among other things.
@@ -334,8 +432,22 @@ fn is_part_of_a_cause(clause: &str, causes: &[Phrase]) -> bool {
 
 /// In what is being done or open: a causal phrase that leaves nothing open.
 fn blames_plainly(clause: &str) -> bool {
-    let folded = fold(clause);
-    CAUSAL.iter().any(|phrase| folded.contains(phrase)) && !is_open(&folded)
+    names_a_cause(&fold(clause))
+}
+
+fn names_a_cause(folded: &str) -> bool {
+    // 已定位 finds something, 正在定位 looks for it.
+    let found = ["已定位", "已经定位", "已查明", "已锁定"]
+        .iter()
+        .any(|word| folded.contains(word));
+    CAUSAL
+        .as_ref()
+        .is_some_and(|causal| causal.is_match(folded))
+        && !is_open(&if found {
+            folded.replace("定位", "")
+        } else {
+            folded.to_owned()
+        })
 }
 
 fn matches(pattern: &LazyLock<Option<Regex>>, clause: &str) -> bool {
@@ -364,10 +476,16 @@ fn is_promise(clause: &str, report: &str) -> bool {
 fn promises(clause: &str) -> bool {
     static PROMISE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
-            r"\b(?:eta|estimated time)\b|",
-            r"\b(?:will|should|expect(?:ed|ing)?(?: it)? to|going to|shall)\b[^.;]*\b(?:fix|fixed|resolve|resolved|restore|restored|recover|recovered|back|over|done|normal)\b|",
-            r"\b(?:fixed|resolved|restored|recovered|back (?:to normal|up|online))\b[^.;]*\b(?:in|within|by|before|shortly|soon)\b|",
-            r"预计|预期|将于|将在|有望|很快(?:恢复|修复|解决)|马上(?:恢复|修复|解决)|即将(?:恢复|修复|解决)|分钟内(?:恢复|修复|解决)|小时内(?:恢复|修复|解决)"
+            r"\b(?:eta|estimated time|guarantee[sd]?|we promise)\b|",
+            r"(?:\b(?:will|should|expect(?:ed|ing|s)?(?: it)? to|going to|shall)\b|'ll\b)[^.;]*\b(?:fix|fixed|resolve|resolved|restore|restored|recover|recovered|over|done|normal|resume|resumes|online|available again|up again|up and running|work again|working again|(?:be|come) back)\b|",
+            r"\b(?:recovery|restoration|resolution|fix|repair) (?:is |are |was )?(?:expected|due|scheduled|planned|estimated|to follow|coming)\b|",
+            r"\b(?:fixed|resolved|restored|recovered|online|live|normal|back (?:to normal|up|online|in service)?)\b[^.;]*\b(?:in|within|by|before|shortly|soon)\b|",
+            r"\b(?:service|payments?|everything|system|site|access|online|recovery|resum\w+|goes live)\b[^.;]*\b(?:soon|shortly|momentarily|any minute|within the hour|in half an hour|by (?:noon|tonight|tomorrow|midnight|this evening|end of day|eod))\b|",
+            r"\b(?:minutes?|hours?) (?:until|till|away|from now)\b|\banother [0-9a-z-]+ (?:minutes?|hours?)\b|",
+            r"\b(?:lands?|resumes?|ends?|returns?|completes?) (?:in|at|by|within|today|tonight|tomorrow|this|soon|shortly)\b|\bcan [a-z]+(?: [a-z]+)? again (?:in|at|by|this|today|tonight|tomorrow|within|soon|shortly|later)\b|\b(?:aim|hope|plan|intend) to (?:have|get|fix|restore|resolve|be)\b|\bnormal (?:service|operations?) (?:by|at|from|within)\b|\bconfident\b|",
+            r"争取|力争|再等[^，。；]{0,6}(?:分钟|小时|会)|一定(?:会|能|可以)?(?:修好|恢复|解决)|(?:之前|前|内|点) ?(?:一定|能|可|可以|会)?(?:修好|搞定|弄好)|(?:[0-9一二两三四五六七八九十]+ ?点|上午|下午|晚上) ?(?:可以|能|会|就)?恢复|",
+            r"预计|预期|将于|将在|有望|保证|承诺|(?:马上|很快|立刻|立即|即将|稍后|不久)(?:就|会|将|即可|就会|就能|就可以|可以|能)*(?:好|恢复|修复|解决|可用|正常)|即可恢复|",
+            r"(?:分钟|小时|点|半|[0-9]{1,2}:[0-9]{2}) ?(?:之前|以前|前|以内|之内|内|后|之后)[^，。；]{0,6}(?:恢复|修复|解决|完成|正常)|(?:今晚|今天|今日|明天|明早|中午|下午|晚上|下班)[^，。；]{0,8}(?:恢复|修复|解决|完成|正常)"
         ))
         .ok()
     });
@@ -378,8 +496,9 @@ fn promises(clause: &str) -> bool {
 fn is_blame(clause: &str) -> bool {
     static BLAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
-            r"\b(?:fault|blame|blamed|careless|negligen\w*|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|forg[eo]t|forgotten|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review))\b|",
-            r"失误|过错|责任人|背锅|怪|疏忽|人为错误|误操作|没有测试|忘记|忘了"
+            r"\b(?:fault|blame|blamed|careless\w*|negligen\w*|neglected|reckless\w*|sloppy|lazy|incompeten\w*|human error|operator error|mistake(?:s|nly)?|screwed up|messed up|dropped the ball|forg[eo]t|forgotten|broke (?:it|prod\w*)|broken by|failed to (?:test|check|review|notice|follow)|",
+            r"untested|unreviewed|without (?:a |any )?(?:testing|tests?|review|approval|asking|permission)|(?:poor|bad|shoddy|lousy) (?:work|job|quality|planning)|ignored? (?:the |our |all )?(?:alerts?|warnings?|pages?|procedures?)|(?:nobody|no one|they never|never) (?:bothered|cared)|didn't bother|should(?: not|n't)? have (?:been )?(?:tested|checked|reviewed|done|deployed|pushed|known)|accidental(?:ly)?|by accident|wrongly (?:deleted|deployed|changed|configured))\b|",
+            r"失误|过错|责任人|责任在|的责任|全责|不充分|改错了?|乱改|乱动|瞎改|背锅|的锅|都怪|怪罪|只怪|疏忽|疏漏|粗心|大意|人为错误|误操作|误删|误改|手误|操作不当|没有?测试|未经测试|未经审批|没有?尽责|失职|不负责|擅自|私自|违规|忘记|忘了|没按(?:流程|规范)"
         ))
         .ok()
     });
@@ -392,30 +511,134 @@ fn holds_internals(clause: &str) -> bool {
         Regex::new(concat!(
             r"[a-z0-9._%+-]+@[a-z0-9.-]+|[a-z][a-z0-9+.-]*://|(?-u:\b)(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?-u:\b)|",
             r"(?:^|[\s(（：:])/[a-z0-9_.-]+|[a-z0-9]+_[a-z0-9_]+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|local|svc|cluster|lan|corp|com|net|org|io|cn|dev|example|cloud)(?-u:\b)|",
-            r"(?-u:\b)[a-z]+(?:-[a-z]+)*-[0-9]+(?-u:\b)|<current [a-z]+>|\[redacted"
+            r"(?-u:\b)[a-z]+(?:-[a-z]+)*-[0-9]+(?-u:\b)|<current [a-z]+>|\[redacted|`|",
+            r"(?-u:\b)v?[0-9]+\.[0-9]+\.[0-9]+|(?-u:\b)(?:kubectl|psql|mysql|redis-cli|curl|ssh|helm|docker|systemctl|terraform|ansible|grep|commit [0-9a-f]{7,})(?-u:\b)"
         ))
         .ok()
     });
-    static CAMEL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"[a-z0-9][A-Z][a-z]|[A-Za-z]\(\)").ok());
+    static CAMEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"[a-z0-9][A-Z][a-z]|[A-Z]{2,}[a-z]{3,}|[A-Za-z]\(\)|(?:deployments?|deploy|pods?|svc|statefulset|daemonset|namespace|node|job|configmap)/[a-z]").ok()
+    });
     matches(&INTERNALS, clause) || CAMEL.as_ref().is_some_and(|camel| camel.is_match(clause))
 }
 
-/// It names somebody: a handle, or a name beside what people do.
+/// It names somebody: a handle, a title, or a name beside what people do.
 fn names_a_person(clause: &str) -> bool {
-    static PERSON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static HANDLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
-            r"(?:^|[\s(,:])@[A-Za-z0-9_.-]{2,}|",
-            r"\b(?i:ask|asked|call|called|ping|pinged|page|paged|contact|contacted|told|tell|according to|reported by|led by|cc)\s+(?:Mr\.? |Ms\.? |Dr\.? )?[A-Z][a-z]+\b|",
-            r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)?\s+(?:is|was)\s+(?:on it|looking|checking|investigating|working|paged|on call|restarting|rolling)\b|",
-            r"\b[A-Z][a-z]+\s+(?:said|says|thinks|believes|suspects|reported|confirmed)\b"
+            r"(?:^|[\s(,:])@[A-Za-z0-9_.-]{2,}|\b(?:Mr|Ms|Mrs|Dr|Prof)\.? [A-Z][a-z]+|",
+            // Chinese names: a family name with a title, or in the place of who does it. Family
+            // names that begin everyday words (连, 任, 程, 周, 范) are left out.
+            r"[小老][赵孙李吴郑王冯陈蒋沈韩杨朱秦吕张曹魏谢苏潘彭唐薛罗郝傅孟黄姚邵汪戴宋熊董梁贾郭徐夏蔡胡卢丁邓崔侯刘叶谭周]|",
+            r"[赵孙李吴郑王冯陈蒋沈韩杨朱秦吕张曹魏谢苏潘彭唐薛罗郝傅孟黄姚邵汪戴宋熊董梁贾郭徐夏蔡胡卢丁邓崔侯刘叶谭周](?:工|经理|总监|总|老师|主管|组长|博士)|",
+            r"(?:^|[，。；：由请让找]|感谢|通知|联系|已知会)[赵孙李吴郑王冯陈蒋沈韩杨朱秦吕张曹魏谢苏潘彭唐薛罗郝傅孟黄姚邵汪戴宋熊董梁贾郭徐夏蔡胡卢丁邓崔侯刘叶谭]\p{Han}{1,2}(?:正在|在跟进|在处理|在查|负责|跟进|处理|牵头|表示|说|已在|已回滚|已重启|的排查|的帮助)"
         ))
         .ok()
     });
+    static PERSON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"\b(?i:ask|asked|call|called|ping|pinged|pinging|page|paged|paging|thanks to|contact|contacted|told|tell|according to|reported by|led by|owned by|found by|written by|cc|(?:escalated|handed over|handed|assigned|reassigned|delegated|passed) to|waiting for)\s+(?P<a>\p{Lu}(?:'\p{Lu})?\p{Ll}+)\b|",
+            r"\b(?P<b>\p{Lu}(?:'\p{Lu})?\p{Ll}+)(?: \p{Lu}(?:'\p{Lu})?\p{Ll}+)?\s+(?:is|was)\s+(?:on it|on this|looking|checking|investigating|working|paged|on call|restarting|rolling|preparing|comparing|leading|handling)\b|",
+            r"\b(?P<c>\p{Lu}(?:'\p{Lu})?\p{Ll}+)(?: \p{Lu}(?:'\p{Lu})?\p{Ll}+)?\s+(?:said|says|thinks|believes|suspects|reported|confirmed|deployed|pushed|merged|restarted|reverted|rolled|noticed|restarts|reverts|checks|rolls|looks|investigates|handles|leads|prepares|compares|takes over|(?:has|takes|took) (?:the )?(?:lead|over|command))\b|",
+            r"\b(?P<d>\p{Lu}(?:'\p{Lu})?\p{Ll}+) and (?:\p{Lu}(?:'\p{Lu})?\p{Ll}+)\s+(?:are|were|have)\b|",
+            r"\b(?P<e>\p{Lu}(?:'\p{Lu})?\p{Ll}+) (?:from|of) (?:the )?[a-z ]{2,30}(?:team|department|group)\b"
+        ))
+        .ok()
+    });
+    if HANDLE
+        .as_ref()
+        .is_some_and(|handle| handle.is_match(clause))
+    {
+        return true;
+    }
     PERSON
         .as_ref()
-        .is_some_and(|person| person.is_match(clause))
+        .into_iter()
+        .flat_map(|person| person.captures_iter(clause))
+        .filter_map(|captures| {
+            ["a", "b", "c", "d", "e"]
+                .iter()
+                .find_map(|name| captures.name(name))
+        })
+        .any(|name| {
+            let name = name.as_str();
+            // `Customers reported errors`: several are nobody in particular.
+            let several = name.ends_with('s') && name.len() > 4;
+            !(several || NOT_NAMES.contains(&name))
+        })
 }
+
+/// Words that begin a sentence with a capital, or are called something, and are nobody.
+const NOT_NAMES: &[&str] = &[
+    "We",
+    "They",
+    "It",
+    "He",
+    "She",
+    "You",
+    "This",
+    "That",
+    "Nobody",
+    "Somebody",
+    "Someone",
+    "Everybody",
+    "Everyone",
+    "Support",
+    "Engineering",
+    "Operations",
+    "Ops",
+    "Team",
+    "Management",
+    "Monitoring",
+    "Development",
+    "Marketing",
+    "Sales",
+    "Finance",
+    "Legal",
+    "Security",
+    "Infrastructure",
+    "Platform",
+    "Network",
+    "Database",
+    "Storage",
+    "Product",
+    "Customer",
+    "Service",
+    "Provider",
+    "Vendor",
+    "Payment",
+    "Traffic",
+    "Tier",
+    "Level",
+    "Staff",
+    "One",
+    "Two",
+    "Three",
+    "Some",
+    "Many",
+    "Most",
+    "Postgres",
+    "Redis",
+    "Kafka",
+    "Nginx",
+    "Linux",
+    "Search",
+    "Checkout",
+    "Retry",
+    "Business",
+    "Amazon",
+    "Google",
+    "Azure",
+    "Cloudflare",
+    "Stripe",
+    "Microsoft",
+    "What",
+    "Which",
+    "Who",
+    "Anyone",
+    "Work",
+    "Rollback",
+];
 
 fn holds_any(clause: &str, words: &[String]) -> bool {
     let folded = fold(clause);

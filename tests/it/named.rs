@@ -279,3 +279,63 @@ fn a_claim_of_100_without_memory_is_at_most_30_and_nothing_like_this_is_said() {
         Some(30)
     );
 }
+
+#[test]
+fn a_pool_exhausted_for_the_first_time_shows_nothing_of_order_services_leak_and_what_it_may_say() {
+    let row = json!({
+        "service": "loyalty-points", "now": "2026-11-30T09:40:00Z",
+        "report": "loyalty-points answers 503 since 09:12 UTC.\nHikariPool-1 - Connection is not available, request timed out after 30000ms\nhikaricp_connections_active 15 of 15. This has never happened here before.",
+        "memories": [memory(&Past {
+            number: 3,
+            day: "2026-08-02",
+            service: "order-service",
+            symptom: "order-service 503, connection pool exhausted",
+            error: "HikariPool-1 - Connection is not available, request timed out after 30000ms",
+            cause: "OrderPaymentProcessor.chargeWithRetry() opens a connection per retry and never closes it",
+            fix: "Close the connection in OrderPaymentProcessor and restart order-service-7d4b9c6f5-qwz8n",
+        })],
+        "answer": {
+            "summary": "OrderPaymentProcessor leaks connections in loyalty-points, as it did in order-service.",
+            "hypotheses": [
+                {"title": "Connection leak in OrderPaymentProcessor", "source": "memory", "memory_refs": ["INC-0003"],
+                 "evidence": ["Connection is not available"], "confidence": 95, "fix_ref": "INC-0003",
+                 "verify": "Take a heap dump and count instances of the order payment processor"},
+                {"title": "A code path does not give its connections back", "source": "memory", "memory_refs": ["INC-0003"],
+                 "evidence": [], "confidence": 60,
+                 "fix": "Close connections in `Order_Payment_Processor`", "verify": "Take a thread dump of one pod"},
+            ],
+            "next_steps": [{"step": "Restart the pod", "command": "kubectl delete pod order-service-7d4b9c6f5-qwz8n"}],
+            "stakeholder_update": {"impact": "Points are not shown", "known": "chargeWithRetry() leaks connections"},
+        },
+    });
+    for (engine, played) in both(&row) {
+        let shown = played.shown.replace('\\', "");
+        for internal in [
+            "OrderPaymentProcessor",
+            "Order_Payment_Processor",
+            "rder payment processor",
+            "chargeWithRetry",
+            "qwz8n",
+        ] {
+            assert!(!shown.contains(internal), "{engine} shows {internal}");
+        }
+        assert_eq!(
+            played.analysis.memory.status,
+            MemoryStatus::AnalogyOnly,
+            "{engine}"
+        );
+        // What an analogy may say: whose it is, that its internals are not assumed, and never more
+        // than medium.
+        assert!(
+            shown.contains("order-service") && shown.contains("INC-0003"),
+            "{engine}: {shown}"
+        );
+        assert!(
+            shown.contains("its internals are not assumed here"),
+            "{engine}: {shown}"
+        );
+        for hypothesis in &played.analysis.hypotheses {
+            assert!(hypothesis.score <= Some(54), "{engine}: {hypothesis:?}");
+        }
+    }
+}

@@ -464,7 +464,8 @@ fn chinese_orders(text: &str) -> Option<Risk> {
                     .zh_nouns
                     .iter()
                     .any(|n| tail.starts_with(n.as_str()));
-                let past = ZH_BEFORE_NOUN.iter().any(|b| before.ends_with(b));
+                let past = ZH_BEFORE_NOUN.iter().any(|b| before.ends_with(b))
+                    || (runs(word) && reads_only(&before, tail));
                 // What only looks is an order wherever it stands; the others where they act.
                 if risk == Risk::ReadOnly || !(noun || past) {
                     let risk = if risk == Risk::Risky && flag_named(clause) && toggles(word) {
@@ -483,6 +484,21 @@ fn chinese_orders(text: &str) -> Option<Risk> {
         }
     }
     best
+}
+
+fn runs(word: &str) -> bool {
+    matches!(word, "执行" | "运行")
+}
+
+/// 查看执行 KEYS 的客户端 looks at who runs it; 执行 EXPLAIN runs what only reads.
+fn reads_only(before: &str, tail: &str) -> bool {
+    let next = tail.trim_start().to_ascii_lowercase();
+    ["查看", "检查", "找出", "确认", "看看"]
+        .iter()
+        .any(|look| before.ends_with(look))
+        || ["explain", "select", "show"]
+            .iter()
+            .any(|read| next.starts_with(read) && !next.starts_with("explain analyze"))
 }
 
 fn toggles(word: &str) -> bool {
