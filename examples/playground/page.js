@@ -211,8 +211,20 @@ const around = {
   dismiss: (id) => { dismissed.add(id); redraw(); },
 };
 
+// While something is pressed nothing is drawn anew under the finger: the press would be lost.
+let pressed = false;
+let due = false;
+addEventListener('pointerdown', () => { pressed = true; }, true);
+for (const end of ['pointerup', 'pointercancel']) {
+  addEventListener(end, () => setTimeout(() => {
+    pressed = false;
+    if (due) redraw();
+  }), true);
+}
+
 function redraw() {
-  if (!state) return;
+  due = pressed;
+  if (!state || pressed) return;
   drawSidebar();
   for (const pane of Object.values(panes)) if (pane.channel) drawPane(pane);
   drawTyping();

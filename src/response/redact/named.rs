@@ -872,8 +872,9 @@ fn header(text: &str, at: &Range<usize>, start: usize, found: &mut Finds) {
         return;
     }
     let named = word.ends_with(':');
-    let mut from = if named { at.end } else { end };
-    while from - end < 2 && bytes.get(from).is_some_and(|b| matches!(b, b'"' | b'\'')) {
+    let value = if named { at.end } else { end };
+    let mut from = value;
+    while from - value < 2 && bytes.get(from).is_some_and(|b| matches!(b, b'"' | b'\'')) {
         from += 1;
     }
     if !named {
