@@ -5,10 +5,10 @@
 //! ids, UUIDs, hashes); the same secret is the same placeholder wherever it stands in an incident, so
 //! that "the same token in both logs" can still be seen; redacting twice changes nothing.
 //!
-//! Design: one pass over the bytes of a copy that knows where each byte came from ([`copy`]). Tokens
-//! that begin like a known key ([`formats`], a table), numbers and mail addresses of people
-//! ([`people`], with their checksums), words that name a secret and what stands behind them
-//! ([`named`], a table; context and entropy), key blocks, addresses and commands ([`blocks`]). What is
+//! Design: one pass over the bytes of a copy that knows where each byte came from (`copy`). Tokens
+//! that begin like a known key (`formats`, a table), numbers and mail addresses of people
+//! (`people`, with their checksums), words that name a secret and what stands behind them
+//! (`named`, a table; context and entropy), key blocks, addresses and commands (`blocks`). What is
 //! found is struck and the rest looked at again, until nothing is found; each pass leaves less to find.
 //!
 //! Fails closed: a text that isn't clean after the last pass, or too long to be looked at, loses what
