@@ -420,8 +420,7 @@ pub fn similarities<'a>(
 }
 
 /// A similarity by words and a likeness in meaning as one similarity, on the same scale. Set on
-/// public duplicate reports with a small general model: there meaning tells more than words do, and
-/// each alone is worse than both.
+/// public duplicate reports and runbooks with a small general model: each alone is worse than both.
 fn with_meaning(by_words: f64, alike: f64) -> f64 {
     let by_words = by_words.clamp(LEAST_BY_WORDS, 1.0 - LEAST_BY_WORDS);
     let sum = WORDS_COUNT * (by_words / (1.0 - by_words)).ln() + MEANING_COUNTS * alike;
@@ -429,11 +428,11 @@ fn with_meaning(by_words: f64, alike: f64) -> f64 {
 }
 
 /// No shared word is no proof that nothing is shared.
-const LEAST_BY_WORDS: f64 = 0.02;
-const WORDS_COUNT: f64 = 0.5;
-const MEANING_COUNTS: f64 = 6.0;
+const LEAST_BY_WORDS: f64 = 0.05;
+const WORDS_COUNT: f64 = 0.7;
+const MEANING_COUNTS: f64 = 3.7;
 /// Where the floors stand on the scale, as for words alone.
-const MEANING_FROM: f64 = 3.7;
+const MEANING_FROM: f64 = 1.95;
 
 /// One order out of several, best first: by reciprocal rank, each order with its weight. What more
 /// orders place high comes first; equal places keep the order of the first list that has them.
@@ -1465,18 +1464,18 @@ mod tests {
     #[test]
     fn meaning_and_words_make_one_similarity() {
         for (by_words, alike, lowest, highest) in [
-            // Strangers in meaning are no match, whatever words they share.
-            (0.9, 0.1, 0.0, RECALL_FLOOR),
-            (0.6, 0.3, 0.0, RECALL_FLOOR),
+            // Strangers in meaning: only very much the same words make a match.
+            (0.9, 0.1, RECALL_FLOOR, 0.5),
+            (0.6, 0.1, 0.0, 0.3),
             // Neither here nor there.
-            (0.35, 0.5, 0.2, 0.35),
+            (0.35, 0.5, 0.2, 0.45),
             // The same trouble: in the same words, in some of them, in none.
             (0.9, 0.8, 0.85, 1.0),
-            (0.3, 0.75, 0.55, 0.8),
-            (0.0, 0.9, RECALL_FLOOR, 0.6),
+            (0.3, 0.75, 0.45, 0.7),
+            (0.0, 0.97, RECALL_FLOOR, 0.5),
             (0.0, 0.6, 0.0, 0.2),
             // Never out of the scale.
-            (1.0, 1.0, 0.98, 1.0),
+            (1.0, 1.0, 0.95, 1.0),
             (0.0, -1.0, 0.0, 0.01),
         ] {
             let value = with_meaning(by_words, alike);

@@ -178,7 +178,7 @@ fn vector(text: &str, meanings: &[Vec<String>]) -> Vec<f32> {
                 add(
                     &mut sum,
                     &format!("meaning {place}"),
-                    8.0 * f32::from(times),
+                    20.0 * f32::from(times),
                 );
                 rest = rest.replace(phrase.as_str(), " ");
             }
