@@ -13,6 +13,7 @@ mod hindsight;
 mod history;
 mod homes;
 mod hostile;
+mod injection;
 mod keeping;
 mod layers;
 mod llm;
