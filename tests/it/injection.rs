@@ -8,6 +8,8 @@
 //!
 //! The texts are published ones where `PRECEDENT_SHARED` names them, and some of our own.
 
+#![allow(clippy::print_stdout)]
+
 use crate::cases::{Played, run};
 use precedent::present::{self, View};
 use precedent::validation::analysis::Audience;
