@@ -205,6 +205,34 @@ fn the_links_lead_to_files() {
 }
 
 #[test]
+fn every_test_that_the_threat_model_names_is_there() {
+    let model = text("docs/threat-model.md");
+    let mut sources = String::new();
+    for path in tracked() {
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.push_str(&std::fs::read_to_string(root().join(path)).unwrap_or_default());
+        }
+    }
+    let rows = model.lines().filter(|line| line.starts_with("| "));
+    let mut named = 0;
+    for row in rows.filter(|row| !row.contains("| what may go wrong |")) {
+        let shown_by = row.trim_end_matches(" |").rsplit(" | ").next();
+        let tests: Vec<&str> = shown_by
+            .unwrap_or_default()
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .collect();
+        assert!(!tests.is_empty(), "no test shows it: {row}");
+        for test in tests {
+            named += 1;
+            assert!(sources.contains(&format!("fn {test}")), "no test {test}");
+        }
+    }
+    assert!(named > 40, "{named}");
+}
+
+#[test]
 fn no_file_names_a_package_registry_or_a_folder_of_some_machine() {
     // Put together here, so that this file does not name them.
     let registries = [
