@@ -4,10 +4,11 @@
 //! Wanted: the key never prints; nothing is carried to a place that nobody configured; a service on
 //! this machine is not looked for behind a proxy.
 //!
-//! Deliberately absent: requests, times and retries. Each client has its own.
+//! Deliberately absent: requests, times and retries. Each client has its own; only the reading of a
+//! body that may be too large is the same for all.
 
 use reqwest::header::HeaderValue;
-use reqwest::{Client, Url};
+use reqwest::{Client, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 use thiserror::Error;
@@ -34,6 +35,31 @@ pub enum RemoteError {
     /// The system's TLS library does not start.
     #[error("TLS does not start")]
     NoTls,
+}
+
+/// The body of an answer, as far as it is read.
+pub struct Body {
+    /// At most so many bytes as were asked for.
+    pub bytes: Vec<u8>,
+    /// There was more.
+    pub cut: bool,
+}
+
+/// Reads a body up to so many bytes.
+///
+/// # Errors
+///
+/// Where the connection is lost.
+pub async fn body(response: &mut Response, most: usize) -> Result<Body, reqwest::Error> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > most {
+            bytes.truncate(most);
+            return Ok(Body { bytes, cut: true });
+        }
+    }
+    Ok(Body { bytes, cut: false })
 }
 
 impl Remote {

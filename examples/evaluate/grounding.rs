@@ -11,9 +11,10 @@
 //! Shared with the test that holds the goals.
 
 use precedent::incident::{
-    Engine, FailureClass, FixAttempt, Grade, IncidentId, Locale, Memory, Outcome, PastIncident,
-    Recalled, Registry, Report, Severity, Tier,
+    Engine, FailureClass, Grade, Locale, Memory, PastIncident, Recalled, Registry, Report,
+    Severity, Tier,
 };
+use precedent::memory;
 use precedent::present::{self, AnswerView, View};
 use precedent::validation::analysis::{Audience, Correction};
 use precedent::validation::{self, Case, reading};
@@ -95,22 +96,8 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 fn record(row: &Value) -> Option<PastIncident> {
-    let id = IncidentId::parse(row["id"].as_str()?)?;
-    let mut incident = PastIncident::new(id, text(&row["title"]));
-    incident.service = row["service"].as_str().map(str::to_owned);
-    incident.environment = row["environment"].as_str().map(str::to_owned);
-    incident.started_at = row["started_at"].as_str().and_then(|at| at.parse().ok());
-    incident.resolved_at = row["resolved_at"].as_str().and_then(|at| at.parse().ok());
-    incident.symptoms = texts(&row["symptoms"]);
-    incident.error_signatures = texts(&row["error_signatures"]);
-    incident.root_cause = text(&row["root_cause"]);
-    incident.ruled_out = texts(&row["ruled_out"]);
-    incident.prevention = text(&row["prevention"]);
-    let outcome = Outcome::parse(&text(&row["outcome"])).unwrap_or_default();
-    let mut attempt = FixAttempt::new(text(&row["fix"]), outcome);
-    attempt.at = incident.resolved_at;
-    incident.attempts.push(attempt);
-    Some(incident)
+    let line = memory::format::parse_line(&row.to_string()).ok()?;
+    line.id.is_some().then_some(line.past)
 }
 
 fn case_of(setting: &Value) -> Option<Case> {
@@ -415,23 +402,4 @@ fn judge(out: &mut Figures, setting: &Value, row: &Value, shown: &Shown) {
             miss(format!("TOUCHED {claim:?}"));
         }
     }
-}
-
-fn rows_of(file: &str) -> Result<Vec<Value>, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-    text.lines()
-        .filter(|line| !line.trim().is_empty())
-        .enumerate()
-        .map(|(at, line)| {
-            serde_json::from_str(line).map_err(|error| format!("{file}:{}: {error}", at + 1))
-        })
-        .collect()
-}
-
-/// The figures of one file.
-///
-/// # Errors
-/// A file that can't be read, or as [`figures`].
-pub fn of_file(file: &str) -> Result<Figures, String> {
-    figures(&rows_of(file)?)
 }

@@ -405,7 +405,7 @@ fn measure_commands(files: &[String]) -> Result<Value, String> {
 fn measure_grounding(files: &[String]) -> Result<Value, String> {
     let mut all = serde_json::Map::new();
     for file in files {
-        let figures = grounding::of_file(file)?;
+        let figures = grounding::figures(&rows(file)?)?;
         for miss in &figures.misses {
             println!("{miss}");
         }

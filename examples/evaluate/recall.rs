@@ -97,7 +97,7 @@ async fn measure_folder(folder: &Path) -> Result<Value, String> {
         .map_err(|error| format!("no services: {error}"))?;
     let embedder = embedder()?;
     if let Some(embedder) = &embedder {
-        embed::pass(&store, embedder)
+        embed::pass(&store, embedder, None)
             .await
             .map_err(|error| format!("no vectors: {error}"))?;
     }

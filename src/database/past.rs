@@ -82,6 +82,33 @@ pub async fn read(
     Ok(records)
 }
 
+/// As [`read`], of several guilds: each row holds its own in the column `guild`. Those of one guild
+/// stay together, in the order of their first rows.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub async fn read_of_guilds(
+    connection: &mut Connection,
+    rows: Vec<Row>,
+) -> Result<Vec<(String, PastIncident, Row)>, sqlx::Error> {
+    let mut guilds: Vec<(String, Vec<Row>)> = Vec::new();
+    for row in rows {
+        let guild: String = row.try_get("guild")?;
+        match guilds.iter_mut().find(|(known, _)| *known == guild) {
+            Some((_, rows)) => rows.push(row),
+            None => guilds.push((guild, vec![row])),
+        }
+    }
+    let mut records = Vec::new();
+    for (guild, rows) in guilds {
+        for (past, row) in read(connection, &guild, rows).await? {
+            records.push((guild.clone(), past, row));
+        }
+    }
+    Ok(records)
+}
+
 const BY_ROW: Sql = Sql {
     sqlite: concat!(
         "SELECT ",

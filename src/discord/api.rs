@@ -24,10 +24,12 @@ use std::time::Duration;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use reqwest::multipart::{Form, Part};
 use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder, Method, Response, Url};
+use reqwest::{Client, ClientBuilder, Method, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::time::Instant;
+
+use crate::remote;
 
 use super::error::DiscordError;
 
@@ -340,21 +342,13 @@ impl Wire {
         let mut response = request.send().await.map_err(lost)?;
         let status = response.status().as_u16();
         let headers = std::mem::take(response.headers_mut());
-        let body = whole(&mut response).await.map_err(lost)?;
+        // One that is cut is no longer JSON, which is what it will be refused as.
+        let body = remote::body(&mut response, LARGEST_ANSWER)
+            .await
+            .map_err(lost)?
+            .bytes;
         Ok((status, headers, body))
     }
-}
-
-async fn whole(response: &mut Response) -> Result<Vec<u8>, reqwest::Error> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        body.extend_from_slice(&chunk);
-        if body.len() > LARGEST_ANSWER {
-            // No longer JSON, which is what it will be refused as.
-            break;
-        }
-    }
-    Ok(body)
 }
 
 fn limited(call: &Call<'_>, retry_after: Option<Duration>) -> DiscordError {

@@ -5,51 +5,70 @@
 //! and custom ids stay as they are: Discord reads them, people don't.
 
 use super::api::File;
+use crate::present::escape::cut;
+use crate::present::payload::{
+    BUTTON_LABEL, CONTENT, EMBED_DESCRIPTION, EMBED_FOOTER, EMBED_TITLE, PLACEHOLDER,
+};
 use crate::response::redact::{Key, redact};
 use serde_json::Value;
-use std::borrow::Cow;
 
 /// What people read, by its key, and how many UTF-16 units of it Discord takes.
 const READ_BY_PEOPLE: [(&str, usize); 10] = [
-    ("content", 2_000),
-    ("title", 256),
-    ("description", 4_096),
+    ("content", CONTENT),
+    ("title", EMBED_TITLE),
+    ("description", EMBED_DESCRIPTION),
+    // Of a field of an embed.
     ("name", 256),
     ("value", 1_024),
-    ("text", 2_048),
-    ("label", 80),
-    ("placeholder", 150),
+    ("text", EMBED_FOOTER),
+    ("label", BUTTON_LABEL),
+    ("placeholder", PLACEHOLDER),
     ("topic", 1_024),
     ("username", 80),
 ];
 
-/// The body without its secrets; `None` where it has none.
+/// The body without its secrets; `None` where it has none. A placeholder may be longer than what it
+/// stands for: what Discord would not take is cut off.
 pub(super) fn struck(body: &Value, key: &Key) -> Option<Value> {
-    let mut changed = None;
-    visit(body, &mut Vec::new(), &mut |place, text| {
-        let redacted = redact(text, key);
-        if redacted.text != text {
-            changed
-                .get_or_insert_with(Vec::new)
-                .push((place.to_vec(), redacted.text));
+    let mut struck = body.clone();
+    strike(&mut struck, key, DEEPEST).then_some(struck)
+}
+
+/// Payloads are a handful of levels deep: they are made by this program.
+const DEEPEST: usize = 32;
+
+/// Whether anything was struck.
+fn strike(value: &mut Value, key: &Key, levels: usize) -> bool {
+    let Some(levels) = levels.checked_sub(1) else {
+        return false;
+    };
+    let mut any = false;
+    match value {
+        Value::Object(fields) => {
+            for (name, inner) in fields {
+                any |= match (inner, limit(name)) {
+                    (Value::String(text), Some(most)) => strike_text(text, most, key),
+                    (inner, _) => strike(inner, key, levels),
+                };
+            }
         }
-    });
-    let changed = changed?;
-    let mut body = body.clone();
-    for (place, text) in changed {
-        let pointer: String = place
-            .iter()
-            .map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1")))
-            .collect();
-        let most = place
-            .last()
-            .and_then(|name| limit(name))
-            .unwrap_or(usize::MAX);
-        if let Some(value) = body.pointer_mut(&pointer) {
-            *value = Value::String(cut(text, most));
+        Value::Array(items) => {
+            for item in items {
+                any |= strike(item, key, levels);
+            }
         }
+        _ => {}
     }
-    Some(body)
+    any
+}
+
+fn strike_text(text: &mut String, most: usize, key: &Key) -> bool {
+    let redacted = redact(text, key).text;
+    if redacted == *text {
+        return false;
+    }
+    *text = cut(&redacted, most);
+    true
 }
 
 /// Attached texts without their secrets; what is no text goes as it is.
@@ -68,57 +87,6 @@ fn limit(name: &str) -> Option<usize> {
         .iter()
         .find(|(known, _)| *known == name)
         .map(|(_, most)| *most)
-}
-
-/// Payloads are a handful of levels deep: they are made by this program.
-const DEEPEST: usize = 32;
-
-fn visit<'a>(
-    value: &'a Value,
-    place: &mut Vec<Cow<'a, str>>,
-    see: &mut impl FnMut(&[Cow<'a, str>], &'a str),
-) {
-    if place.len() > DEEPEST {
-        return;
-    }
-    match value {
-        Value::Object(fields) => {
-            for (name, inner) in fields {
-                place.push(Cow::Borrowed(name));
-                match inner {
-                    Value::String(text) if limit(name).is_some() => see(place, text),
-                    _ => visit(inner, place, see),
-                }
-                place.pop();
-            }
-        }
-        Value::Array(items) => {
-            for (index, inner) in items.iter().enumerate() {
-                place.push(Cow::Owned(index.to_string()));
-                visit(inner, place, see);
-                place.pop();
-            }
-        }
-        _ => {}
-    }
-}
-
-/// A placeholder may be longer than what it stands for: what Discord would not take is left out.
-fn cut(text: String, most: usize) -> String {
-    if text.encode_utf16().count() <= most {
-        return text;
-    }
-    let mut left = most.saturating_sub(1);
-    let mut short = String::new();
-    for c in text.chars() {
-        let Some(rest) = left.checked_sub(c.len_utf16()) else {
-            break;
-        };
-        left = rest;
-        short.push(c);
-    }
-    short.push('…');
-    short
 }
 
 #[cfg(test)]

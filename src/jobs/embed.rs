@@ -5,20 +5,26 @@
 //! killed or down meanwhile.
 //!
 //! Design: a record without a vector is one that has none in the database
-//! ([`crate::store::Store::unembedded`]), so no command announces anything. A look that finds
-//! nothing costs some milliseconds, once every few seconds. An outage is waited out, ever longer up
-//! to five minutes; until then such a record is found by its words.
+//! ([`crate::store::Store::unembedded`]), so no command announces anything. A short look at what
+//! changed lately costs next to nothing; everything is looked through at the start and every few
+//! minutes. An outage is waited out, ever longer up to five minutes; until then such a record is found
+//! by its words.
 
 use crate::config::EmbeddingsConfig;
 use crate::memory::embeddings::{BATCH, Embedder, EmbeddingsError, Times};
 use crate::response::recall::meaning_of;
 use crate::store::{Store, StoreError};
+use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::watch;
 
-/// Between two looks that found nothing.
+/// Between two looks at what changed lately.
 const LOOK: Duration = Duration::from_secs(10);
+/// Between two looks through everything.
+const WHOLE: Duration = Duration::from_secs(300);
+/// What changed is committed a little later than its time says.
+const LATE: SignedDuration = SignedDuration::from_secs(60);
 /// After a failure, doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// But no longer than this.
@@ -56,9 +62,13 @@ pub fn configured(config: Option<&EmbeddingsConfig>) -> Result<Option<Embedder>,
 /// Gives vectors until it is stopped.
 pub async fn run(store: Store, embedder: Embedder, mut stopped: watch::Receiver<bool>) {
     let mut failures: u32 = 0;
+    let mut whole_at = tokio::time::Instant::now();
+    let mut since = Timestamp::now();
     loop {
+        let whole = tokio::time::Instant::now() >= whole_at;
+        let begun = Timestamp::now();
         let pass = tokio::select! {
-            pass = pass(&store, &embedder) => pass,
+            pass = pass(&store, &embedder, (!whole).then_some(since)) => pass,
             _ = stopped.wait_for(|stop| *stop) => return,
         };
         let pause = match pass {
@@ -67,6 +77,10 @@ pub async fn run(store: Store, embedder: Embedder, mut stopped: watch::Receiver<
                     tracing::info!(made, "past incidents have their vectors");
                 }
                 failures = 0;
+                if whole {
+                    whole_at = tokio::time::Instant::now() + WHOLE;
+                }
+                since = begun.checked_sub(LATE).unwrap_or(begun);
                 LOOK
             }
             Err(error) => {
@@ -87,17 +101,21 @@ pub async fn run(store: Store, embedder: Embedder, mut stopped: watch::Receiver<
     }
 }
 
-/// Gives a vector to everything that has none; gives how many were made.
+/// Gives a vector to everything that has none, with a time to what changed from then on; gives how
+/// many were made.
 ///
 /// # Errors
 ///
 /// Where endpoint or database fail; what was made stays made.
-pub async fn pass(store: &Store, embedder: &Embedder) -> Result<u64, EmbedError> {
+pub async fn pass(
+    store: &Store,
+    embedder: &Embedder,
+    since: Option<Timestamp>,
+) -> Result<u64, EmbedError> {
+    let batch = u32::try_from(BATCH).unwrap_or(u32::MAX);
     let mut made = 0;
     loop {
-        let missing = store
-            .unembedded(embedder.model(), u32::try_from(BATCH).unwrap_or(u32::MAX))
-            .await?;
+        let missing = store.unembedded(embedder.model(), since, batch).await?;
         if missing.is_empty() {
             return Ok(made);
         }

@@ -736,7 +736,7 @@ impl Read {
 ///
 /// # Errors
 ///
-/// Where the database can't be asked, or the system has no randomness.
+/// Where the database can't be asked.
 pub async fn installation_key(config: &Config, store: &Store) -> Result<Key, StoreError> {
     let kept = store.kept_key(&fresh_key()).await?;
     Ok(key_from(config, kept.as_bytes()))

@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::remote::{Remote, RemoteError};
+use crate::remote::{self, Body, Remote, RemoteError};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder, Url};
 use secrecy::SecretString;
@@ -643,21 +643,17 @@ impl Received {
 
 async fn receive(request: RequestBuilder, limit: Duration) -> Result<Received, Failure> {
     let mut response = request.timeout(limit).send().await.map_err(lost)?;
-    let mut received = Received {
-        status: response.status().as_u16(),
-        headers: std::mem::take(response.headers_mut()),
-        body: Vec::new(),
-        cut: false,
-    };
-    while let Some(chunk) = response.chunk().await.map_err(lost)? {
-        received.body.extend_from_slice(&chunk);
-        if received.body.len() > LARGEST_BODY {
-            received.body.truncate(LARGEST_BODY);
-            received.cut = true;
-            break;
-        }
-    }
-    Ok(received)
+    let status = response.status().as_u16();
+    let headers = std::mem::take(response.headers_mut());
+    let Body { bytes, cut } = remote::body(&mut response, LARGEST_BODY)
+        .await
+        .map_err(lost)?;
+    Ok(Received {
+        status,
+        headers,
+        body: bytes,
+        cut,
+    })
 }
 
 fn lost(error: reqwest::Error) -> Failure {

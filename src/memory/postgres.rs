@@ -6,15 +6,12 @@
 //! come the newest of the same service, as on SQLite.
 
 use super::sqlite::{
-    DEFAULT_LIMIT, Found, MemoryError, Query, SAME_NAMES, SAME_SERVICE, choose, on_service,
-    recallable, statistics, with_newest, worth_reading,
+    DEFAULT_LIMIT, Found, MemoryError, Query, ROWS_SEARCHED, SAME_NAMES, SAME_SERVICE, choose,
+    on_service, recallable, statistics, with_newest, worth_reading,
 };
 use crate::database::terms::{guild_mark, term};
 use crate::database::{Connection, query_as, query_scalar};
 use std::collections::HashMap;
-
-/// Places that one search looks at, all its tokens together.
-const PLACES: i64 = 3_000;
 
 /// What was searched, and the rows that may matter, in the order of [`Found::candidates`].
 pub(super) async fn search(
@@ -159,7 +156,7 @@ async fn by_words(
         .bind(worth.clone())
         .bind(ranked)
         .bind(limit)
-        .bind(PLACES)
+        .bind(ROWS_SEARCHED)
         .fetch_all(&mut *connection)
         .await?;
         let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);

@@ -27,7 +27,7 @@ const TOKENS_READ: usize = 160;
 /// Tokens searched for. More cost time and find the same.
 const TOKENS_SEARCHED: usize = 24;
 /// Rows that the tokens searched for have together: a few milliseconds.
-const ROWS_SEARCHED: i64 = 3_000;
+pub(super) const ROWS_SEARCHED: i64 = 3_000;
 /// The first tokens of a query tell more than their rarity says.
 const FIRST_TOKENS: usize = 12;
 const FIRST_TOKENS_TELL: f64 = 1.5;

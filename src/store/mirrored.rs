@@ -9,7 +9,7 @@
 
 use super::{Store, StoreError, incident_id, millis, timestamp};
 use crate::database::past::past_columns;
-use crate::database::{Row, Sql, past, query, query_as, query_scalar};
+use crate::database::{Sql, past, query, query_as, query_scalar};
 use crate::incident::{IncidentId, PastIncident};
 use jiff::Timestamp;
 
@@ -143,31 +143,21 @@ impl Store {
         .bind(i64::from(limit))
         .fetch_all(&mut connection)
         .await?;
-        let mut guilds: Vec<(String, Vec<Row>)> = Vec::new();
-        for row in rows {
-            let guild: String = row.try_get("guild")?;
-            match guilds.iter_mut().find(|(known, _)| *known == guild) {
-                Some((_, rows)) => rows.push(row),
-                None => guilds.push((guild, vec![row])),
-            }
-        }
         let mut due = Vec::new();
-        for (guild, rows) in guilds {
-            for (past, row) in past::read(&mut connection, &guild, rows).await? {
-                let failures: Option<i64> = row.try_get("failures")?;
-                due.push(DueRecord {
-                    guild: guild.clone(),
-                    past,
-                    private: row.try_get::<i64>("private")? != 0,
-                    channel: row.try_get("channel")?,
-                    thread: row.try_get("thread")?,
-                    updated_at: timestamp(row.try_get("updated_at")?)?,
-                    kept: row
-                        .try_get::<Option<String>>("fingerprint")?
-                        .unwrap_or_default(),
-                    failures: u32::try_from(failures.unwrap_or(0)).unwrap_or(0),
-                });
-            }
+        for (guild, past, row) in past::read_of_guilds(&mut connection, rows).await? {
+            let failures: Option<i64> = row.try_get("failures")?;
+            due.push(DueRecord {
+                guild,
+                past,
+                private: row.try_get::<i64>("private")? != 0,
+                channel: row.try_get("channel")?,
+                thread: row.try_get("thread")?,
+                updated_at: timestamp(row.try_get("updated_at")?)?,
+                kept: row
+                    .try_get::<Option<String>>("fingerprint")?
+                    .unwrap_or_default(),
+                failures: u32::try_from(failures.unwrap_or(0)).unwrap_or(0),
+            });
         }
         Ok(due)
     }

@@ -505,11 +505,7 @@ impl<'a> Taken<'a> {
             let row = rows
                 .get(&i64::from(past.id.number()))
                 .ok_or(StoreError::Corrupt(None))?;
-            if connection.is_postgres() {
-                batch.add(self.guild, *row, past);
-            } else {
-                words::index_record(connection, self.guild, *row, past).await?;
-            }
+            batch.index(connection, self.guild, *row, past).await?;
         }
         insert_attempts(connection, self.guild, &attempts).await?;
         batch.write(connection).await

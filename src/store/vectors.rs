@@ -6,7 +6,7 @@
 
 use super::{Store, StoreError, millis, timestamp};
 use crate::database::past::past_columns;
-use crate::database::{Row, past, query, query_as};
+use crate::database::{past, query, query_as};
 use crate::incident::PastIncident;
 use jiff::Timestamp;
 
@@ -24,45 +24,45 @@ pub struct Unembedded {
 }
 
 impl Store {
-    /// Past incidents that have no vector of this model, newest first.
+    /// Past incidents that have no vector of this model, newest first. With `since`, only those that
+    /// changed from then on, which costs next to nothing.
     ///
     /// # Errors
     ///
     /// Those of the database.
-    pub async fn unembedded(&self, model: &str, limit: u32) -> Result<Vec<Unembedded>, StoreError> {
+    pub async fn unembedded(
+        &self,
+        model: &str,
+        since: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<Unembedded>, StoreError> {
         let mut connection = self.reader.acquire().await?;
         let rows = query(concat!(
             "SELECT ",
             past_columns!(),
             ", incident.guild, incident.id, incident.updated_at FROM incident \
              LEFT JOIN incident_vector v ON v.incident = incident.id AND v.model = $1 \
-             WHERE v.seq IS NULL AND incident.status NOT IN ('investigating', 'fixing', 'mitigated') \
-             ORDER BY incident.id DESC LIMIT $2"
+             WHERE incident.updated_at >= $2 AND v.seq IS NULL \
+             AND incident.status NOT IN ('investigating', 'fixing', 'mitigated') \
+             ORDER BY incident.id DESC LIMIT $3"
         ))
         .bind(model)
+        .bind(since.map_or(i64::MIN, millis))
         .bind(i64::from(limit))
         .fetch_all(&mut connection)
         .await?;
-        let mut guilds: Vec<(String, Vec<Row>)> = Vec::new();
-        for row in rows {
-            let guild: String = row.try_get("guild")?;
-            match guilds.iter_mut().find(|(known, _)| *known == guild) {
-                Some((_, rows)) => rows.push(row),
-                None => guilds.push((guild, vec![row])),
-            }
-        }
-        let mut missing = Vec::new();
-        for (guild, rows) in guilds {
-            for (past, row) in past::read(&mut connection, &guild, rows).await? {
-                missing.push(Unembedded {
-                    guild: guild.clone(),
+        past::read_of_guilds(&mut connection, rows)
+            .await?
+            .into_iter()
+            .map(|(guild, past, row)| {
+                Ok(Unembedded {
+                    guild,
                     row: row.try_get("id")?,
                     past,
                     updated_at: timestamp(row.try_get("updated_at")?)?,
-                });
-            }
-        }
-        Ok(missing)
+                })
+            })
+            .collect()
     }
 
     /// Stores what a model made of records, each in place of what was there; a record that is gone

@@ -40,37 +40,12 @@ pub(super) async fn index(
     .await?;
     for (past, row) in past::read(connection, guild, rows).await? {
         remove(connection, guild, id).await?;
-        index_record(connection, guild, row.try_get("id")?, &past).await?;
-    }
-    Ok(())
-}
-
-/// Indexes a record under its row, which holds no words yet.
-pub(super) async fn index_record(
-    connection: &mut Connection,
-    guild: &str,
-    row: i64,
-    past: &PastIncident,
-) -> Result<(), StoreError> {
-    if connection.is_postgres() {
         let mut batch = Batch::default();
-        batch.add(guild, row, past);
-        return batch.write(connection).await;
+        batch
+            .index(connection, guild, row.try_get("id")?, &past)
+            .await?;
+        batch.write(connection).await?;
     }
-    let [title, symptoms, signatures, cause, rest] = fields(past);
-    query(
-        "INSERT INTO incident_words (rowid, guild, title, symptoms, signatures, cause, rest) \
-         VALUES ($1, 'g' || lower(hex($2)), $3, $4, $5, $6, $7)",
-    )
-    .bind(row)
-    .bind(guild)
-    .bind(title)
-    .bind(symptoms)
-    .bind(signatures)
-    .bind(cause)
-    .bind(rest)
-    .execute(connection)
-    .await?;
     Ok(())
 }
 
@@ -119,11 +94,7 @@ pub(super) async fn renew(connection: &mut Connection) -> Result<(), StoreError>
             let mut batch = Batch::default();
             for (past, row) in past::read(connection, &guild, rows).await? {
                 last = row.try_get("id")?;
-                if connection.is_postgres() {
-                    batch.add(&guild, last, &past);
-                } else {
-                    index_record(connection, &guild, last, &past).await?;
-                }
+                batch.index(connection, &guild, last, &past).await?;
             }
             batch.write(connection).await?;
         }
@@ -163,8 +134,9 @@ pub(super) async fn remove(
     Ok(())
 }
 
-/// Words of records that are written to PostgreSQL together: an import would wait for the server
-/// once a record and more otherwise, and raise the count of a common token once a record.
+/// Words of records that are indexed together. PostgreSQL is given them when they are written: an
+/// import would wait for the server once a record and more otherwise, and raise the count of a common
+/// token once a record. SQLite takes each at once.
 #[derive(Default)]
 pub(super) struct Batch {
     rows: Vec<i64>,
@@ -173,8 +145,36 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Adds a record under its row, which holds no words yet.
-    pub(super) fn add(&mut self, guild: &str, row: i64, past: &PastIncident) {
+    /// Indexes a record under its row, which holds no words yet.
+    pub(super) async fn index(
+        &mut self,
+        connection: &mut Connection,
+        guild: &str,
+        row: i64,
+        past: &PastIncident,
+    ) -> Result<(), StoreError> {
+        if connection.is_postgres() {
+            self.add(guild, row, past);
+            return Ok(());
+        }
+        let [title, symptoms, signatures, cause, rest] = fields(past);
+        query(
+            "INSERT INTO incident_words (rowid, guild, title, symptoms, signatures, cause, rest) \
+             VALUES ($1, 'g' || lower(hex($2)), $3, $4, $5, $6, $7)",
+        )
+        .bind(row)
+        .bind(guild)
+        .bind(title)
+        .bind(symptoms)
+        .bind(signatures)
+        .bind(cause)
+        .bind(rest)
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+
+    fn add(&mut self, guild: &str, row: i64, past: &PastIncident) {
         let mark = guild_mark(guild);
         let mut terms = BTreeSet::new();
         for field in fields(past) {
@@ -197,7 +197,7 @@ impl Batch {
         self.words.push(words);
     }
 
-    /// Writes them, some thousands at a time: no statement is long.
+    /// Writes what is not written yet, some thousands at a time: no statement is long.
     pub(super) async fn write(self, connection: &mut Connection) -> Result<(), StoreError> {
         let records = self.rows.chunks(RECORDS_AT_ONCE);
         for (rows, words) in records.zip(self.words.chunks(RECORDS_AT_ONCE)) {

@@ -5,9 +5,10 @@
 
 use precedent::incident::report::ThreadMessage;
 use precedent::incident::{
-    Engine, FallbackReason, FixAttempt, IncidentId, Locale, Memory, Outcome, PastIncident,
-    Registry, Report, Severity, Tier,
+    Engine, FallbackReason, FixAttempt, Locale, Memory, Outcome, PastIncident, Registry, Report,
+    Severity, Tier,
 };
+use precedent::memory::format;
 use precedent::present::{self, View};
 use precedent::response::fallback::{self, FallbackInput};
 use precedent::response::{grade, recall, triage};
@@ -34,27 +35,9 @@ fn text(value: &Value) -> String {
 }
 
 fn memory(row: &Value) -> PastIncident {
-    let id = IncidentId::parse(&text(&row["id"])).expect("memories have ids");
-    let mut incident = PastIncident::new(id, text(&row["title"]));
-    incident.service = row["service"].as_str().map(str::to_owned);
-    incident.environment = row["environment"].as_str().map(str::to_owned);
-    incident.started_at = row["started_at"].as_str().and_then(|at| at.parse().ok());
-    incident.resolved_at = row["resolved_at"].as_str().and_then(|at| at.parse().ok());
-    incident.symptoms = texts(&row["symptoms"]);
-    incident.error_signatures = texts(&row["error_signatures"]);
-    incident.root_cause = text(&row["root_cause"]);
-    incident.ruled_out = texts(&row["ruled_out"]);
-    incident.prevention = text(&row["prevention"]);
-    incident.duplicate_of = row["duplicate_of"].as_str().and_then(IncidentId::parse);
-    incident.parent = row["parent"].as_str().and_then(IncidentId::parse);
-    let fix = text(&row["fix"]);
-    if !fix.is_empty() {
-        let outcome = Outcome::parse(&text(&row["outcome"])).unwrap_or_default();
-        let mut attempt = FixAttempt::new(fix, outcome);
-        attempt.at = incident.resolved_at;
-        incident.attempts.push(attempt);
-    }
-    incident
+    let line = format::parse_line(&row.to_string()).expect("memories are lines of an import");
+    assert!(line.id.is_some(), "memories have ids");
+    line.past
 }
 
 /// A case with everything that is shown of it.
@@ -194,14 +177,10 @@ fn played(case: Case, triage: &triage::Triage, analysis: Analysis) -> Played {
     );
     view.service = case.service.clone();
     view.change_before_impact = triage.change_before.is_some();
-    let mut shown = String::new();
-    for audience in Audience::ALL {
-        view.audience = audience;
-        view.update_shown = true;
-        for post in present::all(&analysis, &view) {
-            shown.push_str(&all_text(&post.payload));
-        }
-    }
+    let mut shown: String = payloads(&analysis, &mut view)
+        .iter()
+        .map(all_text)
+        .collect();
     shown.push_str(&all_text(&present::wire(&analysis)));
     shown.push_str(&present::text(&analysis, &view));
     Played {
@@ -209,6 +188,18 @@ fn played(case: Case, triage: &triage::Triage, analysis: Analysis) -> Played {
         analysis,
         shown,
     }
+}
+
+/// Every payload that is posted, with the update shown for each audience.
+pub(crate) fn payloads(analysis: &Analysis, view: &mut View) -> Vec<Value> {
+    let mut payloads = Vec::new();
+    for audience in Audience::ALL {
+        view.audience = audience;
+        view.update_shown = true;
+        let posts = present::all(analysis, view);
+        payloads.extend(posts.into_iter().map(|post| post.payload));
+    }
+    payloads
 }
 
 /// The keys that a case may expect; an unknown one fails, so that none is misspelt into silence.

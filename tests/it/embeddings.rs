@@ -81,9 +81,9 @@ async fn what_shares_no_word_is_found_by_its_meaning(home: &Home) {
     put(&store, 2, "certificate expired at the edge", None, 0).await;
     put(&store, 3, "连接数已满", Some("secret"), 0).await;
     let embedder = embedder(&endpoint, "meanings", QUICK);
-    assert_eq!(embed::pass(&store, &embedder).await.unwrap(), 3);
+    assert_eq!(embed::pass(&store, &embedder, None).await.unwrap(), 3);
     assert_eq!(
-        embed::pass(&store, &embedder).await.unwrap(),
+        embed::pass(&store, &embedder, None).await.unwrap(),
         0,
         "once is enough"
     );
@@ -127,7 +127,7 @@ async fn a_vector_is_of_the_record_as_it_is_now(home: &Home) {
     put(&store, 1, "no session left", None, 0).await;
     put(&store, 2, "disk full", None, 0).await;
     let first = embedder(&endpoint, "meanings", QUICK);
-    embed::pass(&store, &first).await.unwrap();
+    embed::pass(&store, &first, None).await.unwrap();
     let memory = Sqlite::new(store.read_pool().clone()).with_embedder(Some(first.clone()));
     let near = async |text: &str, number: u32| {
         let found = recall(&memory, "", text).await;
@@ -139,7 +139,7 @@ async fn a_vector_is_of_the_record_as_it_is_now(home: &Home) {
     put(&store, 1, "lag of the replica", None, 9).await;
     assert_eq!(near("too many clients", 1).await, None);
     // One that was read before the change is not stored after it.
-    let read = store.unembedded("meanings", 9).await.unwrap();
+    let read = store.unembedded("meanings", None, 9).await.unwrap();
     put(&store, 1, "lag of the replica, again", None, 10).await;
     let stale: Vec<_> = read
         .into_iter()
@@ -147,7 +147,7 @@ async fn a_vector_is_of_the_record_as_it_is_now(home: &Home) {
         .collect();
     store.put_vectors("meanings", &stale).await.unwrap();
     assert_eq!(store.embedded("meanings").await.unwrap(), (2, 1));
-    assert_eq!(embed::pass(&store, &first).await.unwrap(), 1);
+    assert_eq!(embed::pass(&store, &first, None).await.unwrap(), 1);
     assert!(near("too many clients", 1).await.unwrap() < 0.4);
     assert!(near("lag of the replica", 1).await.unwrap() > 0.8);
 
@@ -168,7 +168,7 @@ async fn a_vector_is_of_the_record_as_it_is_now(home: &Home) {
     let other = memory.clone().with_embedder(Some(second.clone()));
     let found = recall(&other, "", "lag of the replica").await;
     assert!(found.statistics.alike.is_empty());
-    assert_eq!(embed::pass(&store, &second).await.unwrap(), 1);
+    assert_eq!(embed::pass(&store, &second, None).await.unwrap(), 1);
     let found = recall(&other, "", "lag of the replica").await;
     assert!(found.statistics.alike.contains_key(&id(1)));
 }
@@ -178,7 +178,7 @@ async fn an_endpoint_that_fails_costs_nothing_but_itself(home: &Home) {
     let store = home.store().await;
     put(&store, 1, "no session left", None, 0).await;
     let embedder = embedder(&endpoint, "meanings", QUICK);
-    embed::pass(&store, &embedder).await.unwrap();
+    embed::pass(&store, &embedder, None).await.unwrap();
     put(&store, 2, "disk full", None, 0).await;
     let memory = Sqlite::new(store.read_pool().clone()).with_embedder(Some(embedder.clone()));
     for (manner, error) in [
@@ -195,7 +195,7 @@ async fn an_endpoint_that_fails_costs_nothing_but_itself(home: &Home) {
         let by_words = recall(&memory, "", "session").await;
         assert_eq!(numbers(&by_words), [1], "{manner:?}");
         assert!(by_words.statistics.alike.is_empty(), "{manner:?}");
-        embed::pass(&store, &embedder).await.unwrap_err();
+        embed::pass(&store, &embedder, None).await.unwrap_err();
         assert_eq!(
             store.embedded("meanings").await.unwrap(),
             (2, 1),
@@ -210,7 +210,7 @@ async fn an_endpoint_that_fails_costs_nothing_but_itself(home: &Home) {
     );
     endpoint.answers(Manner::Well);
     assert_eq!(
-        embed::pass(&store, &embedder).await.unwrap(),
+        embed::pass(&store, &embedder, None).await.unwrap(),
         1,
         "it is caught up with"
     );

@@ -7,7 +7,12 @@ use std::path::Path;
 
 fn figures() -> measure::Figures {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/grounding.jsonl");
-    measure::of_file(&file.to_string_lossy()).expect("the set can be read")
+    let text = std::fs::read_to_string(file).expect("the set is there");
+    let rows: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a row"))
+        .collect();
+    measure::figures(&rows).expect("the set can be played")
 }
 
 #[test]
@@ -31,7 +36,7 @@ fn no_leak_passes_and_clean_claims_stay() {
 mod planted {
     //! What occurs in an analogy alone never shows, whatever the model says of it.
 
-    use crate::cases::model;
+    use crate::cases::{model, payloads};
     use precedent::incident::proposal::{
         Proposal, ProposedHypothesis, ProposedRuledOut, ProposedStep, ProposedUpdate,
     };
@@ -40,10 +45,9 @@ mod planted {
         Recalled, Registry, Report, Severity,
     };
     use precedent::present::{self, AnswerView, View};
-    use precedent::validation::analysis::Audience;
     use precedent::validation::{self, Case, reading};
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     const PARTS: [&str; 12] = [
         "Quartz", "Zephyr", "Onyx", "Walrus", "Kestrel", "Juniper", "Tundra", "Marlin", "Cobalt",
@@ -200,14 +204,8 @@ mod planted {
             let analysis = validation::analysis(&case, &proposal, model());
             let mut view = View::new("pool exhausted", analysis.severity.severity, case.locale, case.now);
             view.service = case.service.clone();
-            let mut shown = String::new();
-            for audience in Audience::ALL {
-                view.audience = audience;
-                view.update_shown = true;
-                for post in present::all(&analysis, &view) {
-                    shown.push_str(&post.payload.to_string());
-                }
-            }
+            let posted = payloads(&analysis, &mut view);
+            let mut shown: String = posted.iter().map(Value::to_string).collect();
             shown.push_str(&present::text(&analysis, &view));
             shown.push_str(&present::wire(&analysis).to_string());
             let asked = json!({"answer": told.join("\n"), "memory_refs": ["INC-0077"], "evidence": [told[5]]});

@@ -10,9 +10,8 @@
 
 #![allow(clippy::print_stdout)]
 
-use crate::cases::{Played, run};
-use precedent::present::{self, View};
-use precedent::validation::analysis::Audience;
+use crate::cases::{Played, payloads, run};
+use precedent::present::View;
 use regex::Regex;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -120,21 +119,14 @@ fn ordinary() -> Value {
     })
 }
 
-/// Every payload that is posted, for each audience of the update.
-fn payloads(played: &Played) -> Vec<Value> {
+/// Every payload that is posted.
+fn posted(played: &Played) -> Vec<Value> {
     let case = &played.case;
-    let mut all = Vec::new();
-    for audience in Audience::ALL {
-        let title = "ticket-mailer sends no mail".to_owned();
-        let severity = played.analysis.severity.severity;
-        let mut view = View::new(title, severity, case.locale, case.now);
-        view.service = case.service.clone();
-        view.audience = audience;
-        view.update_shown = true;
-        let posts = present::all(&played.analysis, &view);
-        all.extend(posts.into_iter().map(|post| post.payload));
-    }
-    all
+    let title = "ticket-mailer sends no mail".to_owned();
+    let severity = played.analysis.severity.severity;
+    let mut view = View::new(title, severity, case.locale, case.now);
+    view.service = case.service.clone();
+    payloads(&played.analysis, &mut view)
 }
 
 /// Texts that Discord reads as Markdown or shows: not ids, addresses of buttons or enumerations.
@@ -201,7 +193,7 @@ fn these_tests_see_what_harms() {
 /// What is wrong with what was shown.
 fn faults(played: &Played) -> Vec<String> {
     let mut faults = Vec::new();
-    for payload in payloads(played) {
+    for payload in posted(played) {
         if payload["allowed_mentions"]["parse"] != json!([]) {
             faults.push(format!("may ping: {}", payload["allowed_mentions"]));
         }

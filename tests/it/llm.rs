@@ -1,10 +1,9 @@
 //! Asking a model, against a provider that misbehaves in every known way.
 
 use std::fmt::Write as _;
-use std::io;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::log::{Log, alone};
 use precedent::llm::{Answer, Clock, Endpoint, LlmError, Question, Task, Unreadable};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -848,46 +847,16 @@ async fn a_probe_says_whether_the_model_is_offered() {
     model.finish();
 }
 
-/// What is logged, as text.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("the log").extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// In a process of its own: which events are of interest is cached for the whole process, and tests
-/// beside this one, which listen to none, would make it deaf by chance.
 #[test]
 fn logs_hold_figures_and_no_words() {
-    let output = std::process::Command::new(std::env::current_exe().expect("this binary"))
-        .args(["llm::alone_logs_hold_figures_and_no_words", "--exact"])
-        .args(["--ignored", "--test-threads", "1"])
-        .output()
-        .expect("this binary runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("1 passed"), "{said}");
+    alone("llm::alone_logs_hold_figures_and_no_words");
 }
 
 #[tokio::test]
 #[ignore = "run by logs_hold_figures_and_no_words, alone"]
 async fn alone_logs_hold_figures_and_no_words() {
     let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let guard = tracing::subscriber::set_default(subscriber);
+    let guard = tracing::subscriber::set_default(log.subscriber());
     for misbehaviour in Misbehaviour::all() {
         if misbehaviour == Misbehaviour::Silent {
             continue;
@@ -905,7 +874,7 @@ async fn alone_logs_hold_figures_and_no_words() {
         model.finish();
     }
     drop(guard);
-    let log = String::from_utf8(log.0.lock().expect("the log").clone()).expect("text");
+    let log = log.text();
     for word in [
         "gsk_",
         "incident_report",

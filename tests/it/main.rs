@@ -17,6 +17,7 @@ mod injection;
 mod keeping;
 mod layers;
 mod llm;
+mod log;
 mod named;
 mod page;
 mod postgres;

@@ -3,6 +3,7 @@
 //! them were measured and only guard against getting worse.
 #![allow(clippy::print_stdout)]
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use jiff::Timestamp;
 use precedent::incident::{
     FixAttempt, Grade, IncidentId, Outcome, PastIncident, Recalled, Registry, Report, Standing,
@@ -454,24 +455,7 @@ fn r5_the_floor_separates_duplicates_from_random_pairs() {
 }
 
 fn from_base64(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0_u32, 0);
-    for c in text.bytes() {
-        let value = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => continue,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held & 0xFF) as u8);
-        }
-    }
+    let bytes = BASE64_STANDARD.decode(text).expect("base64");
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

@@ -1,7 +1,7 @@
 //! The client of an OpenAI-compatible embeddings endpoint.
 
 use super::Vector;
-use crate::remote::{Remote, RemoteError};
+use crate::remote::{self, Remote, RemoteError};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Client, StatusCode, Url};
 use secrecy::SecretString;
@@ -298,18 +298,13 @@ impl Embedder {
                 }
                 _ => {}
             }
-            let mut body = Vec::new();
-            while let Some(chunk) = response
-                .chunk()
+            let body = remote::body(&mut response, LARGEST_BODY)
                 .await
-                .map_err(|_| EmbeddingsError::Unreachable)?
-            {
-                if body.len() + chunk.len() > LARGEST_BODY {
-                    return Err(EmbeddingsError::Unreadable);
-                }
-                body.extend_from_slice(&chunk);
+                .map_err(|_| EmbeddingsError::Unreachable)?;
+            if body.cut {
+                return Err(EmbeddingsError::Unreadable);
             }
-            serde_json::from_slice::<Response>(&body).map_err(|_| EmbeddingsError::Unreadable)
+            serde_json::from_slice::<Response>(&body.bytes).map_err(|_| EmbeddingsError::Unreadable)
         });
         let response = answered.await.map_err(|_| EmbeddingsError::Timeout)??;
         if response.data.len() != asked.len() {

@@ -7,7 +7,7 @@
 //! Design: [`Embedder`] turns texts into vectors, [`Vector`] is one as it is kept: a byte a
 //! dimension. A search looks at one bit a dimension of every incident, which stay in memory
 //! (`nearest`), and reads the bytes of the few that are near from the database. That is exact
-//! enough (what is lost would have stood far down) and takes a hundredth of the memory that plain
+//! enough (what is lost would have stood far down) and takes a thirtieth of the memory that plain
 //! vectors would. Models differ in how alike they find what has nothing in common (some say 0.1, some
 //! 0.7), so each is asked once about sentences that are strangers to each other, and that is where
 //! its scale begins. Likeness is one more voice beside the words (`response::recall`), never a

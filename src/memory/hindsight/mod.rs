@@ -33,7 +33,7 @@ pub use fragment::Fragment;
 pub use line::Line;
 
 use crate::incident::{IncidentId, PastIncident};
-use crate::remote::{Remote, RemoteError};
+use crate::remote::{self, Remote, RemoteError};
 use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Client, Method, Url};
@@ -711,17 +711,13 @@ impl Hindsight {
         }
         let mut response = request.send().await.map_err(|error| lost(&error, limit))?;
         let status = response.status().as_u16();
-        let mut bytes = Vec::new();
-        while let Some(chunk) = response
-            .chunk()
+        let body = remote::body(&mut response, LARGEST_BODY)
             .await
-            .map_err(|error| lost(&error, limit))?
-        {
-            bytes.extend_from_slice(&chunk);
-            if bytes.len() > LARGEST_BODY {
-                return Err(HindsightError::Unreadable);
-            }
+            .map_err(|error| lost(&error, limit))?;
+        if body.cut {
+            return Err(HindsightError::Unreadable);
         }
+        let bytes = body.bytes;
         match status {
             200..=299 => serde_json::from_slice(&bytes).map_err(|_| HindsightError::Unreadable),
             401 | 403 => Err(HindsightError::BadKey),

@@ -2,6 +2,7 @@
 //! passwords in addresses, passwords as options of commands.
 
 use super::likeness::{Likeness, is_blank, is_code, is_path};
+use super::pattern::Pattern;
 use super::{Finds, Found};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -390,15 +391,15 @@ pub(super) fn command_words() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(|command| command.word)
 }
 
-static COMMAND_PATTERNS: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
+static COMMAND_PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     COMMANDS
         .iter()
-        .map(|command| Regex::new(&command.pattern.replace(r"\b", r"(?-u:\b)")).ok())
+        .map(|command| Pattern::new(command.pattern.replace(r"\b", r"(?-u:\b)")))
         .collect()
 });
 
 pub(super) fn at_command(text: &str, at: usize, index: usize, found: &mut Finds) {
-    let Some(pattern) = COMMAND_PATTERNS.get(index).and_then(Option::as_ref) else {
+    let Some(pattern) = COMMAND_PATTERNS.get(index).and_then(Pattern::get) else {
         return;
     };
     let rest = text
@@ -448,7 +449,11 @@ mod tests {
 
     #[test]
     fn every_command_compiles() {
-        assert!(COMMAND_PATTERNS.iter().all(Option::is_some));
+        assert!(
+            COMMAND_PATTERNS
+                .iter()
+                .all(|pattern| pattern.get().is_some())
+        );
     }
 
     #[test]

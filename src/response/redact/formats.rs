@@ -4,8 +4,8 @@
 //! first two bytes; the rest are found by words inside of them, in the scan that looks for names too.
 
 use super::likeness::{Likeness, is_mask};
+use super::pattern::Pattern;
 use super::{Finds, Found, is_token};
-use regex::Regex;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ pub(super) struct Format {
     pub(super) kind: &'static str,
     from: From,
     words: Vec<&'static str>,
-    pattern: Regex,
+    pattern: Pattern,
     /// Digits and letters both.
     mixed: bool,
     /// Letters in both cases.
@@ -148,7 +148,7 @@ fn read_line(line: &'static str) -> Option<Format> {
             bytes => From::Before(bytes.parse().ok()?),
         },
         words: words.split(',').collect(),
-        pattern: Regex::new(&format!("^(?:{pattern})")).ok()?,
+        pattern: Pattern::new(format!("^(?:{pattern})")),
         mixed: has("mix"),
         both_cases: has("case"),
         any_case: has("low"),
@@ -162,6 +162,16 @@ fn place(start: [u8; 2]) -> usize {
 }
 
 impl Formats {
+    /// Kinds whose pattern is none.
+    #[cfg(test)]
+    pub(super) fn broken(&self) -> Vec<&'static str> {
+        let broken = self
+            .all
+            .iter()
+            .filter(|format| format.pattern.get().is_none());
+        broken.map(|format| format.kind).collect()
+    }
+
     /// A token begins here. Where a known beginning has no known end, the place is `unfinished`.
     #[inline]
     pub(super) fn at_start(
@@ -283,12 +293,14 @@ impl Formats {
         }
         let rest = bounded(rest);
         found.look(8);
-        let Some(whole) = format.pattern.find(rest) else {
+        let Some(pattern) = format.pattern.get() else {
             return false;
         };
-        let value = if format.pattern.captures_len() > 1 {
-            format
-                .pattern
+        let Some(whole) = pattern.find(rest) else {
+            return false;
+        };
+        let value = if pattern.captures_len() > 1 {
+            pattern
                 .captures(rest)
                 .and_then(|groups| groups.iter().skip(1).flatten().next())
                 .unwrap_or(whole)

@@ -26,6 +26,7 @@ mod copy;
 mod formats;
 mod likeness;
 mod named;
+mod pattern;
 mod people;
 mod split;
 

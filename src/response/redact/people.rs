@@ -159,6 +159,12 @@ fn group(text: &str, start: usize) -> Number<'_> {
 }
 
 impl Number<'_> {
+    /// What these of its digits say, read as a number.
+    fn value(&self, digits: Range<usize>) -> u32 {
+        let digits = self.digits.get(digits).unwrap_or_default();
+        digits.iter().fold(0, |sum, d| sum * 10 + u32::from(*d))
+    }
+
     /// Only these separators, or none.
     fn separated_by(&self, signs: &[u8]) -> bool {
         self.separators.len() <= 1 && self.separators.iter().all(|sign| signs.contains(sign))
@@ -394,22 +400,15 @@ fn is_cn_id(number: &Number<'_>) -> bool {
     let Some(last) = last else {
         return false;
     };
-    let part = |range: Range<usize>| {
-        digits
-            .get(range)
-            .unwrap_or_default()
-            .iter()
-            .fold(0, |sum, d| sum * 10 + u32::from(*d))
-    };
     let sum: u32 = digits
         .iter()
         .zip(WEIGHTS)
         .map(|(digit, weight)| u32::from(*digit) * weight)
         .sum();
-    (11..=82).contains(&part(0..2))
-        && (1880..=2099).contains(&part(6..10))
-        && (1..=12).contains(&part(10..12))
-        && (1..=31).contains(&part(12..14))
+    (11..=82).contains(&number.value(0..2))
+        && (1880..=2099).contains(&number.value(6..10))
+        && (1..=12).contains(&number.value(10..12))
+        && (1..=31).contains(&number.value(12..14))
         && CHECKS.get((sum % 11) as usize) == Some(&last)
         && number.separated_by(b" -")
         && number.groups.len() <= 4
@@ -421,18 +420,11 @@ fn is_ssn(number: &Number<'_>) -> bool {
     if digits.len() != 9 || number.plus {
         return false;
     }
-    let part = |range: Range<usize>| {
-        digits
-            .get(range)
-            .unwrap_or_default()
-            .iter()
-            .fold(0, |sum, d| sum * 10 + u32::from(*d))
-    };
-    let issued = part(0..3) != 0
-        && part(0..3) != 666
-        && part(0..3) < 900
-        && part(3..5) != 0
-        && part(5..9) != 0;
+    let issued = number.value(0..3) != 0
+        && number.value(0..3) != 666
+        && number.value(0..3) < 900
+        && number.value(3..5) != 0
+        && number.value(5..9) != 0;
     let written = *number.groups == [3, 2, 4] && *number.separators == [b'-'];
     if !issued {
         return false;

@@ -32,6 +32,7 @@ fn kinds(text: &str) -> Vec<&'static str> {
 fn the_words_of_all_rules_are_searched() {
     assert!(WORDS.search.is_some());
     assert!(super::kinds().len() > 100);
+    assert_eq!(FORMATS.broken(), [] as [&str; 0]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ async fn shown(embeddings: Option<&Embeddings>, manner: Manner) -> String {
         // As the running bot does by and by.
         let store = Store::open(&url).await.expect("the store");
         let embedder = Embedder::new(&embeddings.url(), None, "meanings", Times::default());
-        let made = embed::pass(&store, &embedder.expect("an endpoint")).await;
+        let made = embed::pass(&store, &embedder.expect("an endpoint"), None).await;
         assert_eq!(made.expect("vectors"), 1);
         store.close().await;
         embeddings.answers(manner);

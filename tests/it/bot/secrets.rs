@@ -4,11 +4,10 @@ use super::model::{all_shown, analysed, cites, triaged};
 use super::opened::{Opened, analysis_answer, model};
 use super::{Given, Incident, REFUND_REPORT, refund_job};
 use crate::homes;
+use crate::log::{Log, alone};
 use serde_json::{Value, json};
 use standin::llm::{ChatModel, Reply, Task};
 use standin::{Say, Upload};
-use std::io;
-use std::sync::{Arc, Mutex};
 
 /// One of each kind: the line as people paste it, and the part that must be gone. Put together here,
 /// so that no scanner takes the file for a leak.
@@ -112,48 +111,17 @@ async fn echo() -> ChatModel {
     model
 }
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("the log").extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// In a process of its own, because the log of a process is listened to.
 #[test]
 fn no_kind_of_secret_comes_out_of_any_exit() {
-    let output = std::process::Command::new(std::env::current_exe().expect("this binary"))
-        .args([
-            "bot::secrets::alone_no_kind_of_secret_comes_out_of_any_exit",
-            "--exact",
-        ])
-        .args(["--ignored", "--test-threads", "1"])
-        .output()
-        .expect("this binary runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let wrong = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{wrong}");
-    assert!(said.contains("1 passed"), "{said}");
+    alone("bot::secrets::alone_no_kind_of_secret_comes_out_of_any_exit");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by no_kind_of_secret_comes_out_of_any_exit, alone"]
 async fn alone_no_kind_of_secret_comes_out_of_any_exit() {
     let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    tracing::subscriber::set_global_default(subscriber).expect("the only one in this process");
+    tracing::subscriber::set_global_default(log.subscriber())
+        .expect("the only one in this process");
 
     let secrets = one_of_each();
     let lines: Vec<&str> = secrets.iter().map(|(line, _)| line.as_str()).collect();
@@ -245,7 +213,7 @@ async fn alone_no_kind_of_secret_comes_out_of_any_exit() {
                 .any(|window| window == part.as_bytes())
         })
     };
-    let logged = String::from_utf8_lossy(&log.0.lock().expect("the log")).into_owned();
+    let logged = log.text();
     assert!(stored("some customers cannot pay") && asked.contains("some customers cannot pay"));
     assert!(
         shown.contains("[REDACTED"),

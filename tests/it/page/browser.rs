@@ -4,6 +4,7 @@
 //! the mouse where they are drawn, text is typed. Whatever the page throws or logs as an error fails
 //! the test. Deliberately absent: everything else of the protocol, and a WebSocket.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::panic::Location;
@@ -288,7 +289,8 @@ impl Browser {
         let shot = self
             .send("Page.captureScreenshot", json!({"format": "png"}))
             .await;
-        let bytes = base64(shot["data"].as_str().unwrap_or_default());
+        let data = shot["data"].as_str().unwrap_or_default();
+        let bytes = BASE64_STANDARD.decode(data).expect("a picture in base64");
         std::fs::create_dir_all(&folder).expect("a folder for pictures");
         std::fs::write(folder.join(format!("{name}.png")), bytes).expect("a picture is written");
     }
@@ -357,26 +359,4 @@ async fn read(answers: ChildStdout, waiting: Waiting, troubles: Arc<Mutex<Vec<St
                 .push(said["params"].to_string());
         }
     }
-}
-
-fn base64(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count) = (0_u32, 0);
-    for letter in text.bytes() {
-        let six = match letter {
-            b'A'..=b'Z' => letter - b'A',
-            b'a'..=b'z' => letter - b'a' + 26,
-            b'0'..=b'9' => letter - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => break,
-        };
-        bits = (bits << 6) | u32::from(six);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from((bits >> count) & 0xFF).unwrap_or_default());
-        }
-    }
-    bytes
 }
