@@ -38,9 +38,13 @@ pub enum Deed {
     RememberForOthers,
     /// Ticks a destructive step.
     DestructiveStep,
+    /// Sets severity, status or lead of an incident that somebody else reported and leads.
+    SetState,
 }
 
-use Deed::{Buttons, Command, DestructiveStep, RememberForOthers, ResolveForOthers, ResolveOwn};
+use Deed::{
+    Buttons, Command, DestructiveStep, RememberForOthers, ResolveForOthers, ResolveOwn, SetState,
+};
 use Right::{Administer, Own, Respond, Write};
 
 /// The table.
@@ -52,6 +56,11 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (Command("why"), Write),
     (Command("incident show"), Write),
     (Command("incident list"), Write),
+    // Severity, status and lead take more, further on.
+    (Command("incident set"), Write),
+    (Command("incident timeline"), Write),
+    (Command("incident postmortem"), Write),
+    (Command("catchup"), Write),
     (Command("memory search"), Write),
     (Command("memory show"), Write),
     (Command("memory add"), Write),
@@ -67,6 +76,7 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (ResolveForOthers, Respond),
     (RememberForOthers, Respond),
     (DestructiveStep, Respond),
+    (SetState, Respond),
     (Command("memory duplicate"), Respond),
     (Command("memory import"), Administer),
     (Command("memory export"), Administer),
@@ -79,6 +89,7 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (Command("service merge"), Administer),
     (Command("service remove"), Administer),
     (Command("settings roles"), Own),
+    (Command("settings severity"), Administer),
 ];
 
 /// What a deed takes. A command that is not in the table takes the most: it was forgotten there.

@@ -405,6 +405,9 @@ pub async fn show_update(duty: &Duty, work: Click) -> Result<(), JobError> {
     if let Some(post) = present::update_post(&analysis, &view) {
         duty.post_in_thread(&incident, seq, Slot::Update.word(), &post)
             .await?;
+        duty.update_went_out(&incident, &analysis, &view, &work.by)
+            .await?;
+        duty.look_later(&incident).await;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use crate::present::say::{self, Trouble};
 use crate::present::{self, By, CauseState, FixState, Post, View};
 use crate::response::triage;
 use crate::store::{Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
+use crate::validation::analysis::Audience;
 use crate::validation::{self, Analysis};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -288,7 +289,32 @@ impl Duty {
         view.service.clone_from(&incident.past.service);
         view.status = incident.status;
         view.reporter = reporter_name(&incident.reporter).to_owned();
-        view.lead.clone_from(&incident.lead);
+        view.lead = incident
+            .lead
+            .as_deref()
+            .map(reporter_name)
+            .map(str::to_owned);
+        view.running = self.running(incident).await?;
+        view.next_update_at = incident.next_update_at;
+        if !incident.impact.is_empty() {
+            let told = |audience| {
+                validation::update::impact_for(&stored.case, analysis, &incident.impact, audience)
+            };
+            view.running.impact_outside = (told(Audience::Executive), told(Audience::StatusPage));
+        }
+        view.running.owners = self
+            .store
+            .step_owners(&scope, id, stored.seq)
+            .await?
+            .into_iter()
+            .map(|owner| present::Owner {
+                step: usize::try_from(owner.step).unwrap_or(usize::MAX),
+                by: By {
+                    name: owner.by,
+                    at: owner.at,
+                },
+            })
+            .collect();
         // What memory takes for the beginning, where nobody said it, is no word of a person.
         view.started_at = incident
             .past

@@ -55,6 +55,12 @@ pub enum Work {
     Forgotten(AfterForgetting),
     /// Old incidents are forgotten.
     Retain(Retain),
+    /// Who leads, where it stands: a button below the headline.
+    Own(OwnClick),
+    /// `/incident set`.
+    Set(Box<SetIncident>),
+    /// Time alone may have changed the headline.
+    Look(Look),
 }
 
 /// A report.
@@ -165,6 +171,61 @@ pub struct TickSteps {
     /// What the person may do: destructive steps take a right.
     #[serde(default)]
     pub may: May,
+}
+
+/// A click on what people own of an incident.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnClick {
+    /// The click.
+    pub click: Click,
+    /// Who clicked.
+    pub who: u64,
+    /// What they may do.
+    pub may: May,
+    /// The chosen value, of a select.
+    pub value: Option<String>,
+}
+
+/// `/incident set`: what was given, as it was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetIncident {
+    /// The means to answer.
+    pub reply: Reply,
+    /// Where.
+    pub place: Place,
+    /// Who, by id.
+    pub who: u64,
+    /// Who, by display name.
+    pub by: String,
+    /// What they may do.
+    pub may: May,
+    /// Their language.
+    pub locale: Locale,
+    /// Options that are text, redacted.
+    pub texts: Vec<(String, String)>,
+    /// Who is to lead.
+    pub lead: Option<(u64, String)>,
+    /// Who is to speak.
+    pub comms: Option<(u64, String)>,
+}
+
+impl SetIncident {
+    /// The text of an option.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let given = self.texts.iter().find(|(option, _)| option == name);
+        given.map(|(_, text)| text.as_str())
+    }
+}
+
+/// A look at the clock for one incident.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub incident: u32,
+    /// When, unix milliseconds.
+    pub at_ms: i64,
 }
 
 /// How an incident ended.
@@ -324,6 +385,9 @@ impl Work {
             Self::Forget(_) => "forget",
             Self::Forgotten(_) => "forgotten",
             Self::Retain(_) => "retain",
+            Self::Own(_) => "own",
+            Self::Set(_) => "set",
+            Self::Look(_) => "look",
         }
     }
 
@@ -363,6 +427,9 @@ impl Work {
             Self::Forget(work) => format!("forget/{}/{}", work.guild, work.reply.interaction),
             Self::Forgotten(work) => format!("forgotten/{}/{}", work.guild, work.number),
             Self::Retain(work) => format!("retain/{}/{}", work.day, work.part),
+            Self::Own(work) => format!("interaction/{}", work.click.interaction),
+            Self::Set(work) => format!("interaction/{}", work.reply.interaction),
+            Self::Look(work) => format!("look/{}/{}/{}", work.guild, work.incident, work.at_ms),
         }
     }
 
@@ -406,7 +473,10 @@ impl Work {
             Self::Resolve(work) => Some(&work.reply),
             Self::ChooseService(work) => Some(&work.click.reply),
             Self::Forget(work) => Some(&work.reply),
-            Self::Evidence(_)
+            Self::Own(work) => Some(&work.click.reply),
+            Self::Set(work) => Some(&work.reply),
+            Self::Look(_)
+            | Self::Evidence(_)
             | Self::AskOutcome(_)
             | Self::AskStillFixed(_)
             | Self::CountQuietDays(_)

@@ -182,6 +182,88 @@ pub enum Action {
         /// The incident.
         incident: IncidentId,
     },
+    /// To lead it (again, by who leads: no longer).
+    Lead {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Users are no longer affected.
+    Mitigated {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// They are affected after all.
+    NotMitigated {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// It was none.
+    FalseAlarm {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// It was one after all.
+    NoFalseAlarm {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Five lines for whoever comes late.
+    CatchUp {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Select: which fix did it; the value is its key.
+    FixDid {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// To be reminded when an update is due (again: no longer).
+    RemindMe {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Add a report that waits to this incident.
+    JoinReport {
+        /// The incident.
+        incident: IncidentId,
+        /// The interaction that reported it.
+        report: u64,
+    },
+    /// Make the report an incident of its own, whether it waits or was added.
+    SeparateReport {
+        /// The incident.
+        incident: IncidentId,
+        /// The interaction that reported it.
+        report: u64,
+    },
+    /// Make it one with another incident.
+    MergeInto {
+        /// The incident.
+        incident: IncidentId,
+        /// The other, which goes on.
+        other: IncidentId,
+    },
+    /// What was merged is two again.
+    Unmerge {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// The shown update went out.
+    UpdateSent {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+        /// For whom.
+        audience: Audience,
+    },
+    /// Select: steps that the person takes or gives back; values are their places, from 0.
+    TakeSteps {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+    },
 }
 
 const VERSION: &str = "p1";
@@ -267,6 +349,28 @@ impl Action {
             Self::ChooseService { incident } => one("service", incident),
             Self::Forget { incident } => one("forget", incident),
             Self::Keep { incident } => one("keep", incident),
+            Self::Lead { incident } => one("lead", incident),
+            Self::Mitigated { incident } => one("mitigated", incident),
+            Self::NotMitigated { incident } => one("unmitigated", incident),
+            Self::FalseAlarm { incident } => one("falsealarm", incident),
+            Self::NoFalseAlarm { incident } => one("nofalsealarm", incident),
+            Self::CatchUp { incident } => one("catchup", incident),
+            Self::FixDid { incident } => one("fixdid", incident),
+            Self::RemindMe { incident } => one("remind", incident),
+            Self::JoinReport { incident, report } => format!("{}:{report}", one("join", incident)),
+            Self::SeparateReport { incident, report } => {
+                format!("{}:{report}", one("apart", incident))
+            }
+            Self::MergeInto { incident, other } => run("merge", incident, other.number()),
+            Self::Unmerge { incident } => one("unmerge", incident),
+            Self::UpdateSent {
+                incident,
+                analysis,
+                audience,
+            } => {
+                format!("{}:{}", run("sent", incident, analysis), audience.word())
+            }
+            Self::TakeSteps { incident, analysis } => run("take", incident, analysis),
         }
     }
 
@@ -298,6 +402,20 @@ impl Action {
             | Self::AttemptHeld { incident, .. }
             | Self::SameAs { incident, .. }
             | Self::DifferentFrom { incident, .. }
+            | Self::Lead { incident }
+            | Self::Mitigated { incident }
+            | Self::NotMitigated { incident }
+            | Self::FalseAlarm { incident }
+            | Self::NoFalseAlarm { incident }
+            | Self::CatchUp { incident }
+            | Self::FixDid { incident }
+            | Self::RemindMe { incident }
+            | Self::JoinReport { incident, .. }
+            | Self::SeparateReport { incident, .. }
+            | Self::MergeInto { incident, .. }
+            | Self::Unmerge { incident }
+            | Self::UpdateSent { incident, .. }
+            | Self::TakeSteps { incident, .. }
             | Self::Review { incident, .. } => Some(incident),
             Self::AnalyzeModal
             | Self::OpenMemory
@@ -348,6 +466,15 @@ impl Action {
                     "service" => Self::ChooseService { incident },
                     "forget" => Self::Forget { incident },
                     "keep" => Self::Keep { incident },
+                    "lead" => Self::Lead { incident },
+                    "mitigated" => Self::Mitigated { incident },
+                    "unmitigated" => Self::NotMitigated { incident },
+                    "falsealarm" => Self::FalseAlarm { incident },
+                    "nofalsealarm" => Self::NoFalseAlarm { incident },
+                    "catchup" => Self::CatchUp { incident },
+                    "fixdid" => Self::FixDid { incident },
+                    "remind" => Self::RemindMe { incident },
+                    "unmerge" => Self::Unmerge { incident },
                     _ => return None,
                 }
             }
@@ -360,11 +487,24 @@ impl Action {
                     _ => return None,
                 },
             },
+            ["join", incident, report] => Self::JoinReport {
+                incident: id(incident)?,
+                report: report.parse().ok()?,
+            },
+            ["apart", incident, report] => Self::SeparateReport {
+                incident: id(incident)?,
+                report: report.parse().ok()?,
+            },
             [word, incident, analysis] => {
                 let (incident, analysis) = (id(incident)?, number(analysis)?);
                 match *word {
                     "past" => Self::OpenPast { incident, analysis },
                     "tick" => Self::Tick { incident, analysis },
+                    "take" => Self::TakeSteps { incident, analysis },
+                    "merge" => Self::MergeInto {
+                        incident,
+                        other: IncidentId::new(analysis)?,
+                    },
                     "showupdate" => Self::ShowUpdate { incident, analysis },
                     "why" => Self::Why { incident, analysis },
                     "fixheld" => Self::AttemptHeld {
@@ -382,6 +522,11 @@ impl Action {
                     _ => return None,
                 }
             }
+            ["sent", incident, analysis, audience] => Self::UpdateSent {
+                incident: id(incident)?,
+                analysis: number(analysis)?,
+                audience: Audience::parse(audience)?,
+            },
             [word @ ("update" | "refresh"), incident, analysis, audience] => {
                 let (incident, analysis) = (id(incident)?, number(analysis)?);
                 let audience = Audience::parse(audience)?;

@@ -16,6 +16,7 @@
 pub mod answer;
 pub mod cards;
 pub mod checklist;
+pub mod chronicle;
 pub mod custom_id;
 pub mod escape;
 pub mod headline;
@@ -28,6 +29,7 @@ pub mod outcomes;
 pub mod past;
 pub mod payload;
 pub mod progress;
+pub mod running;
 pub mod say;
 pub mod services;
 pub mod text;
@@ -59,9 +61,13 @@ pub use outcomes::{
 };
 pub use past::past_incident;
 pub use progress::{Precedent, Precedents, Progress, progress};
+pub use running::{
+    Candidate, LEAD_WITHIN, NO_FIX, Owner, Repeat, Running, SaidBefore, Stand, catch_up, criteria,
+    measured, reminder, which_fix,
+};
 pub use services::{Knows, ServiceChange, service_show, which_service};
 pub use text::text;
-pub use update::{frozen_update, update_post, update_text};
+pub use update::{frozen_update, stand, update_post, update_text};
 
 pub use why::{Spent, Timing, why};
 pub use wire::wire;
@@ -246,6 +252,8 @@ pub struct View {
     pub audience: Audience,
     /// Somebody asked for the update (SEV3 and SEV4 don't post it by themselves).
     pub update_shown: bool,
+    /// What people own of the running incident.
+    pub running: Running,
 }
 
 impl View {
@@ -284,6 +292,7 @@ impl View {
             superseded_by: None,
             audience: Audience::Internal,
             update_shown: false,
+            running: Running::default(),
         }
     }
 

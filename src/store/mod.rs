@@ -27,6 +27,7 @@ mod outcomes;
 mod past;
 mod postgres;
 mod posts;
+mod running;
 mod seen;
 mod services;
 mod settings;
@@ -46,7 +47,8 @@ pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
 pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
-pub use settings::Roles;
+pub use running::{SaidUpdate, StepOwner};
+pub use settings::{Criteria, Roles};
 pub use ticks::Tick;
 pub use vectors::Unembedded;
 

@@ -3,6 +3,7 @@
 
 mod analysis;
 mod clicks;
+mod clock;
 mod commands;
 mod durable;
 mod embeddings;
@@ -17,6 +18,7 @@ pub mod model;
 mod opened;
 mod outcomes;
 mod reports;
+mod running;
 mod secrets;
 mod services;
 mod shared;
