@@ -6,6 +6,8 @@
 //! Deliberately absent: validated types. What may be shown is built in [`crate::validation`] only;
 //! the plain [`proposal::Proposal`] here is what a model *said*.
 
+pub mod alert;
+pub mod change;
 pub mod engine;
 pub mod failure_class;
 pub mod fix;
@@ -14,6 +16,7 @@ pub mod link;
 pub mod locale;
 pub mod past;
 pub mod pattern;
+pub mod post;
 pub mod precedent;
 pub mod proposal;
 pub mod report;
