@@ -14,6 +14,7 @@ use precedent::response::alerts;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 #[derive(Default)]
 struct Count {
@@ -97,6 +98,7 @@ pub fn measure(folders: &[String]) -> Result<Value, String> {
         .flat_map(services_of)
         .collect();
     let registry = Registry::from_names(services);
+    let (messages, took) = speed(&all, &registry);
     let mut total = Figures::default();
     let mut by_file = serde_json::Map::new();
     for (name, rows) in &all {
@@ -117,7 +119,24 @@ pub fn measure(folders: &[String]) -> Result<Value, String> {
             sum.join(part);
         }
     }
-    Ok(json!({"files": by_file, "all": total.json()}))
+    Ok(json!({
+        "files": by_file, "all": total.json(), "messages": messages,
+        "us_each": took.as_micros() as u64 / u64::from(messages.max(1)),
+    }))
+}
+
+/// How long all messages take.
+fn speed(all: &[(String, Vec<Value>)], registry: &Registry) -> (u32, Duration) {
+    let rows = all.iter().flat_map(|(_, rows)| rows);
+    let posts: Vec<Post> = rows.map(|row| post_of(&row["payload"])).collect();
+    let started = Instant::now();
+    let read = posts
+        .iter()
+        .filter(|post| alerts::read(post, registry).is_ok());
+    (
+        u32::try_from(read.count()).unwrap_or(u32::MAX),
+        started.elapsed(),
+    )
 }
 
 fn one(row: &Value, post: &Post, registry: &Registry, figures: &mut Figures) {

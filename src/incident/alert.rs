@@ -14,7 +14,7 @@
 //! Deliberately absent: a decision about severity (a level is a *proposal*, R30: never SEV1 by a
 //! keyword), and any wording for people.
 
-use super::service::{self, Registry, SameAs};
+use super::service::{self, Names};
 use super::severity::Severity;
 use super::volatile;
 use super::words::fold;
@@ -302,7 +302,7 @@ impl AlertKey {
         name: &str,
         service: Option<&str>,
         labels: &BTreeMap<String, String>,
-        registry: &Registry,
+        names: &Names<'_>,
     ) -> Self {
         let mut key = name_key(name);
         key.push('\n');
@@ -314,12 +314,11 @@ impl AlertKey {
                 &by_rule
             });
         }
-        let of_service = SameAs::new(registry, service);
         let telling = labels.iter().filter_map(|(label, value)| {
             let label = fold(label);
             let value = value_key(&label, value, service.is_some())?;
             // A label that names the service again tells nothing more.
-            (!of_service.is(Some(&value))).then_some((label, value))
+            (!names.same(service, Some(&value))).then_some((label, value))
         });
         for (label, value) in telling.take(MOST_IN_KEY) {
             key.push_str(&format!("\n{label}={value}"));
@@ -450,6 +449,7 @@ pub fn severity_of_level(level: &str) -> Option<Severity> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::incident::service::Registry;
 
     fn key(name: &str, service: Option<&str>, labels: &[(&str, &str)]) -> AlertKey {
         let labels = labels
@@ -457,7 +457,7 @@ mod tests {
             .map(|(label, value)| ((*label).to_owned(), (*value).to_owned()))
             .collect();
         let registry = Registry::from_names(["payments-api", "order-service"]);
-        AlertKey::of(name, service, &labels, &registry)
+        AlertKey::of(name, service, &labels, &registry.names())
     }
 
     #[test]

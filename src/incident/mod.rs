@@ -37,5 +37,5 @@ pub use pattern::{LearnedPattern, PatternId, Shared};
 pub use precedent::{Grade, Memory, Recalled};
 pub use report::Report;
 pub use rights::{Deed, Right};
-pub use service::{Near, Owner, Registry, Service};
+pub use service::{Names, Near, Owner, Registry, Service};
 pub use severity::{Severity, Status};

@@ -19,3 +19,4 @@ pub mod redact;
 pub mod route;
 pub mod triage;
 mod trouble;
+pub mod watch;

@@ -9,7 +9,7 @@ use super::{Part, bare, masked_links, one_line, parts, resolve, time_of, without
 use crate::incident::change::{Change, ChangeKind, ChangeSource, ChangeStage};
 use crate::incident::link::web_address;
 use crate::incident::post::{Post, Writer};
-use crate::incident::service::Registry;
+use crate::incident::service::{Names, Registry};
 use crate::incident::words::fold;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -23,16 +23,17 @@ pub fn read(post: &Post, registry: &Registry) -> Vec<Change> {
         return Vec::new();
     }
     let mut changes: Vec<Change> = Vec::new();
+    let names = registry.names();
     for part in parts(post) {
         let draft = if is_github(post, &part) {
             github(&part)
         } else if is_gitlab(post, &part) {
             gitlab(&part)
         } else {
-            argo_cd(&part).or_else(|| deploy(&part, registry))
+            argo_cd(&part).or_else(|| deploy(&part, &names))
         };
         if let Some(draft) = draft {
-            let change = draft.finish(post, &part, registry);
+            let change = draft.finish(post, &part, &names);
             if !changes.contains(&change) {
                 changes.push(change);
             }
@@ -68,16 +69,16 @@ impl Draft {
         }
     }
 
-    fn finish(self, post: &Post, part: &Part, registry: &Registry) -> Change {
+    fn finish(self, post: &Post, part: &Part, names: &Names<'_>) -> Change {
         let field = |names: &[&str]| value_of(part, names);
         let subject = one_line(&self.subject, 100);
-        let service = of_repository(registry, &subject)
-            .or_else(|| resolve(registry, &subject))
+        let service = of_repository(names.registry(), &subject)
+            .or_else(|| resolve(names, &subject))
             .or_else(|| {
                 let named = field(&["service", "application", "app", "服务", "应用"])?;
-                resolve(registry, &named)
+                resolve(names, &named)
             })
-            .or_else(|| registry.named_in(&self.what))
+            .or_else(|| names.named_in(&self.what))
             .map(str::to_owned);
         let said_time = field(&["time", "finished at", "synced at", "时间"]);
         let short = |text: Option<String>, most| {
@@ -319,7 +320,7 @@ fn argo_cd(part: &Part) -> Option<Draft> {
 
 /// What a build server or script says of a deploy: in its first line stand a verb and how it ended,
 /// and a registered service, a version, or an environment.
-fn deploy(part: &Part, registry: &Registry) -> Option<Draft> {
+fn deploy(part: &Part, names: &Names<'_>) -> Option<Draft> {
     let head = bare(&part.head);
     let head = without_ornament(&head);
     let folded = fold(head);
@@ -358,12 +359,12 @@ fn deploy(part: &Part, registry: &Registry) -> Option<Draft> {
         .as_deref()
         .and_then(stage)
         .or_else(|| stage(&folded))?;
-    let service = registry.named_in(head).map(str::to_owned).or_else(|| {
+    let service = names.named_in(head).map(str::to_owned).or_else(|| {
         let named = value_of(
             part,
             &["service", "application", "app", "project", "服务", "应用"],
         )?;
-        Some(resolve(registry, &named).map_or(named, str::to_owned))
+        Some(resolve(names, &named).map_or(named, str::to_owned))
     });
     let version = version(head);
     let to = environment(head);

@@ -29,7 +29,7 @@ use crate::incident::alert::{
 };
 use crate::incident::link::web_address;
 use crate::incident::post::{Embed, Post, Writer};
-use crate::incident::service::Registry;
+use crate::incident::service::{Names, Registry};
 use crate::incident::words::{fold, is_cjk};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -149,9 +149,10 @@ pub fn read(post: &Post, registry: &Registry) -> Result<Reading, NotAnAlert> {
         return Err(about.map_or(NotAnAlert::Unknown, NotAnAlert::AboutAnAlert));
     }
     let mut alerts: Vec<Alert> = Vec::new();
+    let names = registry.names();
     for draft in drafts {
         let firing = draft.status == AlertStatus::Firing;
-        let alert = draft.finish(registry);
+        let alert = draft.finish(&names);
         if alert.partial && alert.service.is_none() {
             if firing {
                 unread.firing = unread.firing.saturating_add(1);
@@ -297,7 +298,7 @@ impl Draft {
         }
     }
 
-    fn finish(mut self, registry: &Registry) -> Alert {
+    fn finish(mut self, names: &Names<'_>) -> Alert {
         let labels: BTreeMap<String, String> = self
             .labels
             .iter()
@@ -320,7 +321,7 @@ impl Draft {
             name if name.is_empty() => self.source.name().to_owned(),
             name => name,
         };
-        let service = service_of(&self, &name, registry);
+        let service = service_of(&self, &name, names);
         let copies: Option<String> = COPIES
             .iter()
             .find_map(|label| self.labels.get(*label))
@@ -342,7 +343,7 @@ impl Draft {
                 &name,
                 service.as_ref().map(|service| service.name.as_str()),
                 &self.labels,
-                registry,
+                names,
             ),
             source: self.source,
             purpose,
@@ -415,13 +416,13 @@ const WATCHERS: &[&str] = &[
 
 /// The service of an alert: a label that names one outright, then what the registry knows of its
 /// other labels, hosts and title. Never from a description, which names others too.
-fn service_of(draft: &Draft, name: &str, registry: &Registry) -> Option<AlertService> {
+fn service_of(draft: &Draft, name: &str, names: &Names<'_>) -> Option<AlertService> {
     let label = |label: &&'static str| {
         let value = draft.labels.get(*label)?;
         Some((*label, value.as_str()))
     };
     let known = |(label, value): (&'static str, &str)| {
-        resolve(registry, value).map(|name| AlertService {
+        resolve(names, value).map(|name| AlertService {
             name: name.to_owned(),
             registered: true,
             from: label.to_owned(),
@@ -440,7 +441,7 @@ fn service_of(draft: &Draft, name: &str, registry: &Registry) -> Option<AlertSer
     let titled = || {
         titles
             .iter()
-            .find_map(|text| registry.named_in(text))
+            .find_map(|text| names.named_in(text))
             .map(|name| AlertService {
                 name: name.to_owned(),
                 registered: true,
@@ -449,7 +450,7 @@ fn service_of(draft: &Draft, name: &str, registry: &Registry) -> Option<AlertSer
     };
     let named = |(label, value): (&'static str, &str)| {
         known((label, value)).or_else(|| {
-            registry.named_in(value).map(|name| AlertService {
+            names.named_in(value).map(|name| AlertService {
                 name: name.to_owned(),
                 registered: true,
                 from: label.to_owned(),
@@ -466,12 +467,12 @@ fn service_of(draft: &Draft, name: &str, registry: &Registry) -> Option<AlertSer
 }
 
 /// A registered service by a name, a pod, a host or an address.
-fn resolve<'r>(registry: &'r Registry, value: &str) -> Option<&'r str> {
+fn resolve<'r>(names: &Names<'r>, value: &str) -> Option<&'r str> {
     let value = value.trim();
     if value.is_empty() || value.chars().count() > LONGEST_VALUE {
         return None;
     }
-    if let Some(name) = registry.resolve(value) {
+    if let Some(name) = names.resolve(value) {
         return Some(name);
     }
     let rest = value.split_once("://").map_or(value, |(_, rest)| rest);
@@ -490,11 +491,9 @@ fn resolve<'r>(registry: &'r Registry, value: &str) -> Option<&'r str> {
             let unnumbered = part
                 .trim_end_matches(|c: char| c.is_ascii_digit())
                 .trim_end_matches('-');
-            registry.resolve(part).or_else(|| {
-                registry
-                    .resolve(unnumbered)
-                    .filter(|_| !unnumbered.is_empty())
-            })
+            names
+                .resolve(part)
+                .or_else(|| names.resolve(unnumbered).filter(|_| !unnumbered.is_empty()))
         })
 }
 

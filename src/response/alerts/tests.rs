@@ -1044,7 +1044,7 @@ fn a_registered_name_needs_no_exact_spelling() {
         ("10.0.0.1:80", None),
         ("", None),
     ] {
-        assert_eq!(resolve(&registry, value), expected, "{value}");
+        assert_eq!(resolve(&registry.names(), value), expected, "{value}");
     }
 }
 
