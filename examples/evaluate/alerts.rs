@@ -48,6 +48,8 @@ struct Figures {
     /// The set of the labelled services that the message names.
     readable: Count,
     count: Count,
+    /// The same with an empty registry: names as they are written.
+    unregistered: Count,
 }
 
 impl Figures {
@@ -64,6 +66,7 @@ impl Figures {
             "status": self.status.json(), "severity": self.severity.json(),
             "services_as_labelled": self.services.json(),
             "services_named_in_the_message": self.readable.json(),
+            "services_with_an_empty_registry": self.unregistered.json(),
             "number_of_alerts": self.count.json(), "agreement": self.agreement().json(),
         })
     }
@@ -115,6 +118,7 @@ pub fn measure(folders: &[String]) -> Result<Value, String> {
             (&mut total.services, &figures.services),
             (&mut total.readable, &figures.readable),
             (&mut total.count, &figures.count),
+            (&mut total.unregistered, &figures.unregistered),
         ] {
             sum.join(part);
         }
@@ -195,6 +199,18 @@ fn one(row: &Value, post: &Post, registry: &Registry, figures: &mut Figures) {
         &mut figures.readable,
         "services",
         shown(&read),
+        shown(&named),
+    );
+    let unregistered: BTreeSet<String> = alerts::read(post, &Registry::default())
+        .iter()
+        .flat_map(|reading| &reading.alerts)
+        .filter_map(|alert| alert.service_name().map(str::to_owned))
+        .collect();
+    let what = "services with an empty registry";
+    check(
+        &mut figures.unregistered,
+        what,
+        shown(&unregistered),
         shown(&named),
     );
     if labelled != named {

@@ -5,7 +5,9 @@
 //! no change.
 
 use super::named::{check, is_github, is_gitlab, is_main_branch, repository};
-use super::{Part, bare, masked_links, one_line, parts, resolve, time_of, without_ornament};
+use super::{
+    Part, bare, content_of, masked_links, one_line, parts, resolve, time_of, without_ornament,
+};
 use crate::incident::change::{Change, ChangeKind, ChangeSource, ChangeStage};
 use crate::incident::link::web_address;
 use crate::incident::post::{Post, Writer};
@@ -24,7 +26,12 @@ pub fn read(post: &Post, registry: &Registry) -> Vec<Change> {
     }
     let mut changes: Vec<Change> = Vec::new();
     let names = registry.names();
-    for part in parts(post) {
+    let mut parts = parts(post);
+    if !post.embeds.is_empty() {
+        // A box may be the preview of an address in the content.
+        parts.push(content_of(post));
+    }
+    for part in parts {
         let draft = if is_github(post, &part) {
             github(&part)
         } else if is_gitlab(post, &part) {

@@ -133,16 +133,21 @@ pub fn read(post: &Post, registry: &Registry) -> Result<Reading, NotAnAlert> {
     let mut unread = Unread::default();
     let mut cut = false;
     let mut about = None;
-    for part in &parts {
-        match named::read(post, part).or_else(|| group::read(post, part)) {
-            Some(Found::Alerts(found)) => {
+    let find = |part: &Part| named::read(post, part).or_else(|| group::read(post, part));
+    let mut found: Vec<Found> = parts.iter().filter_map(find).collect();
+    if found.is_empty() && !post.embeds.is_empty() {
+        // A box may be the preview of an address in the content.
+        found.extend(find(&content_of(post)));
+    }
+    for found in found {
+        match found {
+            Found::Alerts(found) => {
                 drafts.extend(found.drafts);
                 unread.firing = unread.firing.saturating_add(found.unread.firing);
                 unread.resolved = unread.resolved.saturating_add(found.unread.resolved);
                 cut |= found.cut;
             }
-            Some(Found::About(source)) => about = about.or(Some(source)),
-            None => {}
+            Found::About(source) => about = about.or(Some(source)),
         }
     }
     if drafts.is_empty() && unread == Unread::default() {
@@ -590,25 +595,13 @@ fn parts(post: &Post) -> Vec<Part> {
             at_ms: embed.at_ms,
         });
     }
-    let lone = || {
-        let mut body = content.clone();
-        Part {
-            head: first_of(&mut body),
-            body,
-            fields: Vec::new(),
-            url: String::new(),
-            author: String::new(),
-            footer: String::new(),
-            at_ms: None,
-        }
-    };
     match parts.first_mut() {
-        None => parts.push(lone()),
+        None => parts.push(content_of(post)),
         // A preview of a link, or a box without words: what counts is in the content.
-        Some(first) if first.is_empty() => parts = vec![lone()],
+        Some(first) if first.is_empty() => parts = vec![content_of(post)],
         Some(first) => {
             if first.head.is_empty() {
-                first.head = lone().head;
+                first.head = content_of(post).head;
             }
             let mut body = content;
             body.append(&mut first.body);
@@ -616,6 +609,21 @@ fn parts(post: &Post) -> Vec<Part> {
         }
     }
     parts
+}
+
+/// The content of a message alone.
+fn content_of(post: &Post) -> Part {
+    let content: String = post.content.chars().take(MOST_READ).collect();
+    let mut body = lines(&content);
+    Part {
+        head: first_of(&mut body),
+        body,
+        fields: Vec::new(),
+        url: String::new(),
+        author: String::new(),
+        footer: String::new(),
+        at_ms: None,
+    }
 }
 
 fn first_of(lines: &mut Vec<String>) -> String {

@@ -536,6 +536,12 @@ fn uptime_robot() {
         &["RESOLVED UptimeRobot 'Search page' @search"],
     );
     check(
+        "with the preview of its address",
+        &boxed("Acme shop", "Buy things")
+            .saying("Monitor is DOWN: Search page (https://search.test/x)"),
+        &["FIRING UptimeRobot 'Search page' @search"],
+    );
+    check(
         "in a box",
         &boxed("🔴 Order API is down", "")
             .from("UptimeRobot")

@@ -535,6 +535,22 @@ impl Channel {
             .map(|(key, (why, _, tally))| (key, *why, tally))
     }
 
+    /// Takes all alerts of a message.
+    pub fn take_all(
+        &mut self,
+        message: u64,
+        at_ms: i64,
+        alerts: Vec<Alert>,
+        now_ms: i64,
+    ) -> Vec<Decision> {
+        let told = alerts.into_iter().map(|alert| Told {
+            message,
+            at_ms,
+            alert,
+        });
+        told.map(|told| self.take(&told, now_ms)).collect()
+    }
+
     /// Takes an alert of a message.
     pub fn take(&mut self, told: &Told, now_ms: i64) -> Decision {
         let alert = &told.alert;
