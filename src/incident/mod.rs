@@ -6,6 +6,8 @@
 //! Deliberately absent: validated types. What may be shown is built in [`crate::validation`] only;
 //! the plain [`proposal::Proposal`] here is what a model *said*.
 
+pub mod alert;
+pub mod change;
 pub mod engine;
 pub mod failure_class;
 pub mod fix;
@@ -15,6 +17,7 @@ pub mod link;
 pub mod locale;
 pub mod past;
 pub mod pattern;
+pub mod post;
 pub mod precedent;
 pub mod proposal;
 pub mod report;
@@ -37,6 +40,6 @@ pub use pattern::{LearnedPattern, PatternId, Shared};
 pub use precedent::{Grade, Memory, Recalled};
 pub use report::Report;
 pub use rights::{Deed, Right};
-pub use service::{Near, Owner, Registry, Service};
+pub use service::{Names, Near, Owner, Registry, Service};
 pub use severity::{Severity, Status};
 pub use times::{Moment, Times};
