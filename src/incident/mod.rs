@@ -6,6 +6,7 @@
 //! Deliberately absent: validated types. What may be shown is built in [`crate::validation`] only;
 //! the plain [`proposal::Proposal`] here is what a model *said*.
 
+pub mod approval;
 pub mod engine;
 pub mod failure_class;
 pub mod fix;

@@ -36,11 +36,11 @@ pub enum Deed {
     ResolveForOthers,
     /// Remembers somebody else's message as an incident.
     RememberForOthers,
-    /// Ticks a destructive step.
-    DestructiveStep,
+    /// Approves a destructive step, so that it may be ticked.
+    ApproveStep,
 }
 
-use Deed::{Buttons, Command, DestructiveStep, RememberForOthers, ResolveForOthers, ResolveOwn};
+use Deed::{ApproveStep, Buttons, Command, RememberForOthers, ResolveForOthers, ResolveOwn};
 use Right::{Administer, Own, Respond, Write};
 
 /// The table.
@@ -66,7 +66,7 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (ResolveOwn, Write),
     (ResolveForOthers, Respond),
     (RememberForOthers, Respond),
-    (DestructiveStep, Respond),
+    (ApproveStep, Respond),
     (Command("memory duplicate"), Respond),
     (Command("memory import"), Administer),
     (Command("memory export"), Administer),
@@ -109,6 +109,6 @@ mod tests {
         }
         assert_eq!(right_for_command("memory forget"), Administer);
         assert_eq!(right_for_command("format disk"), Own);
-        assert_eq!(right_for(DestructiveStep), Respond);
+        assert_eq!(right_for(ApproveStep), Respond);
     }
 }

@@ -2,6 +2,7 @@
 //! process.
 
 pub mod analyze;
+pub mod approval;
 pub mod backtest;
 pub mod clicks;
 pub mod commands;

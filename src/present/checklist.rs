@@ -6,7 +6,7 @@ use super::custom_id::Action;
 use super::escape::{cut, plain};
 use super::ink::Ink;
 use super::payload::{Button, Choice, Embed, Message, OPTION_TEXT, OPTIONS, Row, Style};
-use super::{File, Post, Slot, Tick, View, say};
+use super::{Approval, File, Post, Slot, Tick, View, say};
 use crate::incident::Outcome;
 use crate::validation::Analysis;
 use crate::validation::analysis::{DoNotRepeat, NextStep, RuledOut};
@@ -54,6 +54,7 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
         let numbered = Numbered {
             number: index + 1,
             tick,
+            approval: view.approvals.iter().find(|asked| asked.step == index),
         };
         let step = step_lines_with(step, Some(numbered), words, command, ink);
         // A step of several lines is set off from the next.
@@ -109,11 +110,12 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
     }
 }
 
-/// The place of a step in the list, and who ticked it.
+/// The place of a step in the list, who ticked it, and who answers for it.
 #[derive(Clone, Copy)]
 pub(super) struct Numbered<'a> {
     pub(super) number: usize,
     pub(super) tick: Option<&'a Tick>,
+    pub(super) approval: Option<&'a Approval>,
 }
 
 pub(super) fn step_lines(
@@ -165,6 +167,9 @@ fn step_lines_with(
             "⚠ {}",
             ink.bold(say::needs_approver(locale))
         )));
+        if let Some(approval) = numbered.and_then(|numbered| numbered.approval) {
+            lines.push(indent(&super::approval::state_line(approval, ink)));
+        }
     }
     if step.changes_something() {
         let known = |text: &str| {
@@ -359,7 +364,7 @@ mod tests {
 
         ⬜ **6** 🔴 destructive · Drop the stuck retry queue
          redis-cli -n 3 FLUSHDB
-         ⚠ **Destroys data or state: not without a named approver (write in the thread who approved it)**
+         ⚠ **Destroys data or state: not without a named approver (ticking it asks for one in the thread)**
          expect: not known · undo: not known
         ⛔ Do not repeat
         - Raise maximumPoolSize to 40: failed 1x · no effect · INC-0052

@@ -622,9 +622,9 @@ pub fn nothing_to_do(locale: Locale) -> &'static str {
 pub fn needs_approver(locale: Locale) -> &'static str {
     match locale {
         Locale::En => {
-            "Destroys data or state: not without a named approver (write in the thread who approved it)"
+            "Destroys data or state: not without a named approver (ticking it asks for one in the thread)"
         }
-        Locale::Zh => "会破坏数据或状态：须由指名的人批准（请在子区写明批准人）",
+        Locale::Zh => "会破坏数据或状态：须由指名的人批准（勾选后会在子区请求批准）",
     }
 }
 

@@ -8,6 +8,7 @@
 //! Arguments that carry text of others come in made safe for the place the sentence goes to (see
 //! [`super::ink`]); nothing here escapes. No sentence holds a percent sign beside a score (R12).
 
+mod approval;
 mod engine;
 mod errors;
 mod history;
@@ -18,6 +19,7 @@ mod record;
 mod requests;
 mod why;
 
+pub use approval::*;
 pub use engine::*;
 pub use errors::*;
 pub use history::*;
