@@ -542,3 +542,67 @@ async fn r18_in_chinese_too() {
     );
     opened.ends().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r18_an_interaction_counts_once_and_who_is_late_adds_nothing() {
+    use precedent::incident::approval::{Entry, Who};
+    use precedent::store::{Approval, StoreError};
+    let opened = opened().await;
+    let store = opened.at.app.as_ref().expect("the bot runs").store();
+    let said = |seq: u32, word: Word| Approval {
+        step: 3,
+        seq,
+        entry: Entry {
+            word,
+            who: Who {
+                person: u64::MAX,
+                name: "ana\0".into(),
+                at: jiff::Timestamp::from_second(1_779_764_400).expect("a time"),
+            },
+        },
+        words: "digest".into(),
+    };
+    let (scope, id) = (opened.scope(), opened.id());
+    for (seq, word, interaction, added) in [
+        (2, Word::Asked, 1, false),
+        (1, Word::Asked, 1, true),
+        (2, Word::Asked, 1, false),
+        (1, Word::Asked, 2, false),
+        (2, Word::Approved, 2, true),
+        (3, Word::NotNow, 2, false),
+        (3, Word::NotNow, 3, true),
+    ] {
+        let added_now = store
+            .say_approval(&scope, id, 1, &said(seq, word), interaction)
+            .await
+            .expect("it can be said");
+        assert_eq!(added_now, added, "{seq} {word:?} {interaction}");
+    }
+    let kept = store.approvals(&scope, id, 1).await.expect("it is read");
+    let words: Vec<Word> = kept.iter().map(|said| said.entry.word).collect();
+    assert_eq!(words, [Word::Asked, Word::Approved, Word::NotNow]);
+    assert_eq!(
+        (kept[0].entry.who.person, kept[0].entry.who.name.as_str()),
+        (u64::MAX, "ana")
+    );
+    // What can't be seen from a channel is not read or written from there.
+    let elsewhere = precedent::store::Scope::new("1", "2");
+    assert!(matches!(
+        store.approvals(&elsewhere, id, 1).await,
+        Err(StoreError::NotFound)
+    ));
+    assert!(matches!(
+        store
+            .say_approval(&elsewhere, id, 1, &said(4, Word::Approved), 4)
+            .await,
+        Err(StoreError::NotFound)
+    ));
+    assert!(
+        store
+            .say_approval(&scope, id, 9, &said(1, Word::Asked), 5)
+            .await
+            .is_err(),
+        "an analysis that is not there"
+    );
+    opened.ends().await;
+}
