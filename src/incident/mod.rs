@@ -7,6 +7,7 @@
 //! the plain [`proposal::Proposal`] here is what a model *said*.
 
 pub mod alert;
+pub mod approval;
 pub mod change;
 pub mod engine;
 pub mod failure_class;

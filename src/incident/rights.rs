@@ -36,14 +36,14 @@ pub enum Deed {
     ResolveForOthers,
     /// Remembers somebody else's message as an incident.
     RememberForOthers,
-    /// Ticks a destructive step.
-    DestructiveStep,
+    /// Approves a destructive step, so that it may be ticked.
+    ApproveStep,
     /// Sets severity, status or lead of an incident that somebody else reported and leads.
     SetState,
 }
 
 use Deed::{
-    Buttons, Command, DestructiveStep, RememberForOthers, ResolveForOthers, ResolveOwn, SetState,
+    ApproveStep, Buttons, Command, RememberForOthers, ResolveForOthers, ResolveOwn, SetState,
 };
 use Right::{Administer, Own, Respond, Write};
 
@@ -75,7 +75,7 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (ResolveOwn, Write),
     (ResolveForOthers, Respond),
     (RememberForOthers, Respond),
-    (DestructiveStep, Respond),
+    (ApproveStep, Respond),
     (SetState, Respond),
     (Command("memory duplicate"), Respond),
     (Command("memory import"), Administer),
@@ -120,6 +120,6 @@ mod tests {
         }
         assert_eq!(right_for_command("memory forget"), Administer);
         assert_eq!(right_for_command("format disk"), Own);
-        assert_eq!(right_for(DestructiveStep), Respond);
+        assert_eq!(right_for(ApproveStep), Respond);
     }
 }

@@ -376,6 +376,8 @@ impl Duty {
                 },
             })
             .collect();
+        let asked = self.store.approvals(&scope, id, stored.seq).await?;
+        view.approvals = super::approval::shown(&asked, analysis);
         let attempts = self.store.attempts(&scope, id).await?;
         view.fixes = (0..analysis.hypotheses.len())
             .map(|place| {
@@ -448,13 +450,14 @@ impl Duty {
             .iter()
             .any(|attempt| attempt.key.starts_with(&prefix));
         let ticked = !self.store.tick_history(&scope, id, seq).await?.is_empty();
+        let asked = !self.store.approvals(&scope, id, seq).await?.is_empty();
         let judged = self
             .store
             .history(&scope, id)
             .await?
             .iter()
             .any(|event| event.what.starts_with("cause_") && event.at >= begun);
-        Ok(tried || ticked || judged)
+        Ok(tried || ticked || asked || judged)
     }
 
     /// Posts once under its key, or edits what was posted under it before.
@@ -675,6 +678,9 @@ impl Duty {
                     "a message can't be edited"
                 );
             }
+        }
+        if slots.contains(&present::Slot::Checklist) {
+            super::approval::refresh(self, incident, &analysis, &view, &posts).await?;
         }
         Ok(())
     }

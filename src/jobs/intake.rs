@@ -11,7 +11,7 @@ use super::pause;
 use super::review;
 use super::talk::BURST;
 use super::work::{
-    Analyze, ChooseService, Click, Evidence, FollowUp, Forget, Import, OwnClick, Reanalyze,
+    Analyze, Approve, ChooseService, Click, Evidence, FollowUp, Forget, Import, OwnClick, Reanalyze,
     Resolve, SetIncident, TickSteps, Work, audience_of,
 };
 use crate::discord::{
@@ -515,6 +515,13 @@ async fn component(
                 .iter()
                 .filter_map(|value| value.parse().ok())
                 .collect(),
+            may: who.may.clone(),
+            who: who.id,
+        }),
+        Action::Approve(_) | Action::ApproveOwn(_) | Action::NotNow(_) => Work::Approve(Approve {
+            click,
+            place,
+            who: who.id,
             may: who.may.clone(),
         }),
         Action::ShowUpdate { .. } => Work::ShowUpdate(click),

@@ -2,6 +2,7 @@
 //! process.
 
 pub mod analyze;
+pub mod approval;
 pub mod backtest;
 mod chronicle;
 pub mod clicks;

@@ -25,6 +25,8 @@ pub enum Work {
     Click(Click),
     /// Steps were ticked and unticked.
     Tick(TickSteps),
+    /// A request for an approver was answered.
+    Approve(Approve),
     /// An update is posted that was behind its button.
     ShowUpdate(Click),
     /// An incident is resolved.
@@ -168,8 +170,24 @@ pub struct TickSteps {
     pub click: Click,
     /// Places of the ticked steps, from 0.
     pub ticked: Vec<u32>,
-    /// What the person may do: destructive steps take a right.
+    /// What the person may do: approving destructive steps takes a right.
     #[serde(default)]
+    pub may: May,
+    /// The person's id: who asks for an approver is another person than who approves.
+    #[serde(default)]
+    pub who: u64,
+}
+
+/// An answer to a request for an approver of a destructive step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Approve {
+    /// The click.
+    pub click: Click,
+    /// Where it was made: what can't be seen from there can't be approved there.
+    pub place: Place,
+    /// The person's id.
+    pub who: u64,
+    /// What the person may do.
     pub may: May,
 }
 
@@ -370,6 +388,7 @@ impl Work {
             Self::Evidence(_) => "evidence",
             Self::Click(_) => "click",
             Self::Tick(_) => "tick",
+            Self::Approve(_) => "approve",
             Self::ShowUpdate(_) => "show_update",
             Self::Resolve(_) => "resolve",
             Self::AskOutcome(_) => "ask_outcome",
@@ -416,6 +435,7 @@ impl Work {
             Self::CountQuietDays(watch) => watch.key("quiet"),
             Self::Import(work) => format!("interaction/{}", work.reply.interaction),
             Self::Tick(work) => format!("interaction/{}", work.click.interaction),
+            Self::Approve(work) => format!("interaction/{}", work.click.interaction),
             Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
             Self::AskOutcome(work) => {
                 format!("ask/{}/{}/{}", work.guild, work.incident, work.attempt)
@@ -470,6 +490,7 @@ impl Work {
             | Self::Sameness(work) => Some(&work.reply),
             Self::Import(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
+            Self::Approve(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
             Self::ChooseService(work) => Some(&work.click.reply),
             Self::Forget(work) => Some(&work.reply),

@@ -20,6 +20,17 @@ pub struct CardRef {
     pub hypothesis: u8,
 }
 
+/// A step of a checklist: the incident, the number of its analysis, and the place of the step, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StepRef {
+    /// The incident.
+    pub incident: IncidentId,
+    /// Which analysis of it, from 1.
+    pub analysis: u32,
+    /// Which step, from 0.
+    pub step: u8,
+}
+
 /// What a person asked for with a click, a choice or a submitted modal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -49,6 +60,12 @@ pub enum Action {
         /// Its analysis.
         analysis: u32,
     },
+    /// A destructive step may be done.
+    Approve(StepRef),
+    /// The same from who asked for it, who was told that they answer for it alone.
+    ApproveOwn(StepRef),
+    /// A destructive step is not to be done now; an approval is taken back.
+    NotNow(StepRef),
     /// Show the update for this audience; the one that is shown: compose it anew.
     UpdateAudience {
         /// The incident at hand.
@@ -285,6 +302,9 @@ impl Action {
         let run = |word: &str, incident: IncidentId, analysis: u32| {
             format!("{VERSION}:{word}:{}:{analysis}", incident.number())
         };
+        let step = |word: &str, at: StepRef| {
+            format!("{}:{}", run(word, at.incident, at.analysis), at.step)
+        };
         let one =
             |word: &str, incident: IncidentId| format!("{VERSION}:{word}:{}", incident.number());
         match self {
@@ -296,6 +316,9 @@ impl Action {
             Self::MadeWorse(at) => card("worse", at),
             Self::OpenPast { incident, analysis } => run("past", incident, analysis),
             Self::Tick { incident, analysis } => run("tick", incident, analysis),
+            Self::Approve(at) => step("approve", at),
+            Self::ApproveOwn(at) => step("approveown", at),
+            Self::NotNow(at) => step("notnow", at),
             Self::UpdateAudience {
                 incident,
                 analysis,
@@ -383,6 +406,7 @@ impl Action {
             | Self::Worked(at)
             | Self::NoEffect(at)
             | Self::MadeWorse(at) => Some(at.incident),
+            Self::Approve(at) | Self::ApproveOwn(at) | Self::NotNow(at) => Some(at.incident),
             Self::OpenPast { incident, .. }
             | Self::Tick { incident, .. }
             | Self::UpdateAudience { incident, .. }
@@ -544,6 +568,23 @@ impl Action {
                     }
                 }
             }
+            [
+                word @ ("approve" | "approveown" | "notnow"),
+                incident,
+                analysis,
+                step,
+            ] => {
+                let at = StepRef {
+                    incident: id(incident)?,
+                    analysis: number(analysis)?,
+                    step: u8::try_from(number(step)?).ok()?,
+                };
+                match *word {
+                    "approve" => Self::Approve(at),
+                    "approveown" => Self::ApproveOwn(at),
+                    _ => Self::NotNow(at),
+                }
+            }
             [word, incident, analysis, hypothesis] => {
                 let at = CardRef {
                     incident: id(incident)?,
@@ -593,6 +634,12 @@ mod tests {
             "p1:why:1",
             "p1:cause:1:1:256",
             "p1:cause:1:1:1:1",
+            "p1:approve:1:1",
+            "p1:approve:1:1:256",
+            "p1:approve:1:1:-1",
+            "p1:approve:0:1:1",
+            "p1:approveown:1:1:1:1",
+            "p1:notnow:1:1:01",
             "p1:update:1:1:press",
             "p1:resolve:1:maybe",
             "p1:analyze:1",
@@ -605,7 +652,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..31,
+            0usize..34,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -680,6 +727,21 @@ mod tests {
                         27 => Action::ChooseService { incident },
                         28 => Action::Forget { incident },
                         29 => Action::Keep { incident },
+                        30 => Action::Approve(StepRef {
+                            incident,
+                            analysis,
+                            step: hypothesis,
+                        }),
+                        31 => Action::ApproveOwn(StepRef {
+                            incident,
+                            analysis,
+                            step: hypothesis,
+                        }),
+                        32 => Action::NotNow(StepRef {
+                            incident,
+                            analysis,
+                            step: hypothesis,
+                        }),
                         _ => Action::OpenMemory,
                     })
                 },

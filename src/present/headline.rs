@@ -228,7 +228,10 @@ fn fixed_by(hypothesis: &Hypothesis, view: &View, ink: &Ink) -> Option<String> {
     let took = from
         .and_then(|cited| cited.minutes)
         .map(|minutes| say::minutes(view.locale, minutes));
-    let fix = mid_sentence(ink.text(&hypothesis.fix, 140));
+    let mut fix = mid_sentence(ink.text(&hypothesis.fix, 140));
+    if super::checklist::destroys(&hypothesis.fix) {
+        fix.push_str(&say::aside(view.locale, say::destroys(view.locale)));
+    }
     let id = from.map(|cited| cited.id).or(hypothesis.fix_ref);
     (!fix.is_empty()).then(|| say::fixed_by(view.locale, &fix, took.as_deref(), id))
 }

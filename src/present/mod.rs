@@ -14,6 +14,7 @@
 //! here takes a [`crate::incident::proposal::Proposal`]. No IO and no clock: [`View::now`] is given.
 
 pub mod answer;
+pub mod approval;
 pub mod cards;
 pub mod checklist;
 pub mod chronicle;
@@ -41,9 +42,12 @@ pub mod wire;
 pub(crate) mod checks;
 
 pub use answer::{AnswerView, answer};
+pub use approval::{
+    Approval, ApprovalState, Void, approval_request, approval_stands, approval_void, approve_own,
+};
 pub use cards::{cards, nothing_known};
 pub use checklist::checklist;
-pub use custom_id::{Action, CardRef};
+pub use custom_id::{Action, CardRef, StepRef};
 pub use headline::{headline, incident_show, working};
 pub use history::{
     ImportPreview, RememberPrefill, import_done, import_dropped, import_preview, remember_modal,
@@ -242,6 +246,8 @@ pub struct View {
     pub forgotten: Vec<IncidentId>,
     /// Ticked steps.
     pub ticks: Vec<Tick>,
+    /// Destructive steps that an approver was asked for.
+    pub approvals: Vec<Approval>,
     /// What was said about each cause, by place; missing: nothing.
     pub causes: Vec<CauseState>,
     /// What was done with each fix, by place; missing: nothing.
@@ -287,6 +293,7 @@ impl View {
             knows: Knows::default(),
             forgotten: Vec::new(),
             ticks: Vec::new(),
+            approvals: Vec::new(),
             causes: Vec::new(),
             fixes: Vec::new(),
             superseded_by: None,

@@ -15,6 +15,7 @@
 //! times are given to it.
 
 mod analyses;
+mod approvals;
 mod attempts;
 mod audit;
 mod error;
@@ -37,6 +38,7 @@ mod vectors;
 mod words;
 
 pub use analyses::{Measures, StoredAnalysis};
+pub use approvals::Approval;
 pub use attempts::{Attempt, Resolution};
 pub use audit::{Audited, Signed};
 pub use error::StoreError;

@@ -2,6 +2,7 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod approval;
 mod clicks;
 mod clock;
 mod commands;
