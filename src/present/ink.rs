@@ -8,6 +8,8 @@ use super::escape::{code_span, fitted, inline, plain};
 use super::say;
 use crate::incident::Locale;
 use crate::incident::link::web_address;
+use crate::incident::proposal::Risk;
+use crate::validation::risk;
 use jiff::Timestamp;
 use std::cell::Cell;
 
@@ -57,8 +59,12 @@ impl Ink {
         self.fit(text, room, if self.discord { inline } else { plain })
     }
 
-    /// Text of others, as code.
+    /// Text of others, as code. A destructive command stands in no code, whoever wrote it and
+    /// wherever: quotes, signatures and log lines are copied by a tap like commands (R18).
     pub fn code(&self, text: &str, room: usize) -> String {
+        if risk::of_command(text) == Risk::Destructive || risk::is_destructive_text(text) {
+            return self.text(text, room);
+        }
         self.fit(text, room, code_span)
     }
 

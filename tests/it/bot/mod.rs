@@ -9,6 +9,7 @@ mod embeddings;
 mod faults;
 mod hindsight;
 mod history;
+mod injection;
 mod isolation;
 mod keeping;
 mod limits;
