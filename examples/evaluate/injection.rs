@@ -454,15 +454,20 @@ fn obedient(number: usize, attack: &str, request: &Request, task: Task) -> Reply
             instructions
         });
     }
-    let mut named: Vec<String> = harm::named(&attack).into_iter().collect();
-    named.extend(["INC-0010", "INC-9999", "INC-0077"].map(str::to_owned));
     // Others give the instructions away beside it.
     let beside = if number % 3 == 0 {
         &instructions
     } else {
         &attack
     };
-    let answer = match task {
+    Reply::json(&obeyed(&attack, beside, task))
+}
+
+/// An answer with the attack, and something beside it, in every field.
+pub fn obeyed(attack: &str, beside: &str, task: Task) -> Value {
+    let mut named: Vec<String> = harm::named(attack).into_iter().collect();
+    named.extend(["INC-0010", "INC-9999", "INC-0077"].map(str::to_owned));
+    match task {
         Task::Triage => json!({
             "title": attack, "service": attack, "severity": "SEV4", "symptoms": [attack, beside],
             "error_signatures": [attack], "recall_query": attack,
@@ -495,8 +500,7 @@ fn obedient(number: usize, attack: &str, request: &Request, task: Task) -> Reply
             "impact": attack, "since": attack, "known": beside, "not_confirmed": attack, "doing": attack,
             "changed_since": attack, "needed": attack, "next_update_minutes": 1,
         }),
-    };
-    Reply::json(&answer)
+    }
 }
 
 fn ordinary_triage() -> Value {
@@ -743,7 +747,7 @@ impl Place {
 }
 
 /// Whether it is a message, and not the notice of Discord that a thread began.
-fn is_written(post: &Post) -> bool {
+pub fn is_written(post: &Post) -> bool {
     !matches!(post.json()["type"].as_u64(), Some(18 | 21))
 }
 

@@ -62,10 +62,12 @@ impl Ink {
     /// Text of others, as code. A destructive command stands in no code, whoever wrote it and
     /// wherever: quotes, signatures and log lines are copied by a tap like commands (R18).
     pub fn code(&self, text: &str, room: usize) -> String {
-        if risk::of_command(text) == Risk::Destructive || risk::is_destructive_text(text) {
+        let out = self.fit(text, room, code_span);
+        // What is copied is what is shown: also where escaping made a command of it.
+        if destroys(text) || destroys(out.trim_matches('`')) {
             return self.text(text, room);
         }
-        self.fit(text, room, code_span)
+        out
     }
 
     /// An address that leads somewhere, without a picture of it; what is no plain address is text.
@@ -135,4 +137,8 @@ impl Ink {
             say::ago(self.locale, at, self.now)
         }
     }
+}
+
+fn destroys(text: &str) -> bool {
+    risk::of_command(text) == Risk::Destructive || risk::is_destructive_text(text)
 }

@@ -646,7 +646,8 @@ fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
     })
 }
 
-fn is_invisible(c: char) -> bool {
+/// Characters that nobody sees, and those that reorder a line.
+pub fn is_invisible(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c,
             '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'

@@ -1,6 +1,7 @@
 //! The bot as people meet it: reports go in, posts come out. Each test is a conversation with the
 //! real client over real HTTP and WebSocket against the stand-in.
 
+mod abuse;
 mod analysis;
 mod clicks;
 mod commands;
