@@ -354,6 +354,16 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
     let work = Work::of(&job)?;
     let span = tracing::info_span!("job", kind = work.kind(), attempt = job.attempt);
     let done = async {
+        if let Some((place, incident)) = work.clicked()
+            && !duty.sees(&place, incident).await?
+        {
+            tracing::warn!("a click on an incident that may not be seen from there");
+            if let Some(reply) = work.reply() {
+                let unknown = present::error(&Trouble::UnknownIncident, None, work.locale());
+                duty.tell(reply, &unknown).await;
+            }
+            return Ok(());
+        }
         match work {
             Work::Analyze(work) => jobs::analyze::run(duty, &job, *work).await,
             Work::Reanalyze(work) => jobs::analyze::rerun(duty, &job, work).await,
@@ -403,25 +413,7 @@ fn undertaker(duty: &Duty) -> Undertaker {
                 return Ok(());
             };
             if let Some(reply) = work.reply() {
-                let locale = match &work {
-                    Work::Analyze(work) => work.who.locale,
-                    Work::Click(work)
-                    | Work::ShowUpdate(work)
-                    | Work::ImportAnswer(work)
-                    | Work::StillFixed(work)
-                    | Work::Reopen(work)
-                    | Work::Sameness(work) => work.locale,
-                    Work::Import(work) => work.who.locale,
-                    Work::Tick(work) => work.click.locale,
-                    Work::Approve(work) => work.click.locale,
-                    Work::Resolve(work) => work.locale,
-                    Work::FollowUp(work) => work.locale,
-                    Work::ChooseService(work) => work.click.locale,
-                    Work::Forget(work) => work.locale,
-                    Work::Own(work) => work.click.locale,
-                    Work::Set(work) => work.locale,
-                    _ => crate::incident::Locale::En,
-                };
+                let locale = work.locale();
                 duty.tell(
                     reply,
                     &present::error(&Trouble::Unexpected, Some(&id), locale),

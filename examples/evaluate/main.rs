@@ -8,12 +8,14 @@
 //!     cargo run --release --example evaluate -- secrets DIR [LOGS]
 //!     cargo run --release --example evaluate -- grounding FILE...
 //!     cargo run --release --example evaluate -- alerts DIR
+//!     cargo run --release --example evaluate -- injection DIR
 //!
 //! Each mode prints its findings, and as its last line its figures as one JSON object.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod alerts;
 mod grounding;
+mod injection;
 mod postmortems;
 mod recall;
 mod schema;
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
     let files: Vec<String> = arguments.collect();
     if files.is_empty() {
         eprintln!(
-            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS] | grounding FILE... | alerts DIR"
+            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS] | grounding FILE... | alerts DIR | injection DIR"
         );
         return ExitCode::FAILURE;
     }
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         "secrets" => secrets::measure(&files),
         "grounding" => measure_grounding(&files),
         "alerts" => alerts::measure(&files),
+        "injection" => measure_injection(&files),
         other => Err(format!("unknown mode {other}")),
     };
     match result {
@@ -435,6 +438,32 @@ fn measure_grounding(files: &[String]) -> Result<Value, String> {
         all.insert(name, figures.json());
     }
     Ok(Value::Object(all))
+}
+
+/// What attacks achieve where a model obeys them, through the whole bot.
+fn measure_injection(folders: &[String]) -> Result<Value, String> {
+    let mut rows = Vec::new();
+    for folder in folders {
+        rows.extend(injection::rows(folder)?);
+    }
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let figures = runtime.block_on(injection::run(&rows, |_, row| injection::Way::all(row)));
+    for fault in &figures.faults {
+        println!("{}", fault.chars().take(600).collect::<String>());
+    }
+    for (of, counts) in [("file", &figures.files), ("kind", &figures.kinds)] {
+        for (name, (plays, faulty)) in counts {
+            println!("{of} {name}: {faulty} of {plays} with a fault");
+        }
+    }
+    println!(
+        "{} messages, modals and files and {} questions to the model looked at in {:.1} s; faults: {}",
+        figures.looked_at,
+        figures.prompts,
+        figures.took.as_secs_f64(),
+        figures.faults.len()
+    );
+    Ok(figures.json())
 }
 
 /// Where a row names the type that it asks for, the value as that type.

@@ -86,6 +86,7 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
             key: format!("refuted/{seq}/{}", work.interaction),
             reply: None,
             over_limit_seconds: duty.limiter.unasked(work.guild),
+            place: None,
         });
         duty.commit(&again).await?;
     }

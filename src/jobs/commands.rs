@@ -207,7 +207,7 @@ pub async fn complete(
     let choices = names
         .into_iter()
         .take(MOST_CHOICES)
-        .map(|(_, name)| (name.clone(), name))
+        .map(|(_, name)| (present::escape::plain(&name), name))
         .collect();
     if let Err(error) = duty.rest.choices(reply, choices).await {
         tracing::debug!(reason = error.reason(), "completions came too late");

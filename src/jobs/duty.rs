@@ -213,6 +213,28 @@ impl Duty {
         Ok((Scope::new(guild, seen_from), None))
     }
 
+    /// Whether an incident may be seen from a place. One that is gone is for whoever looks for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn sees(
+        &self,
+        place: &discord::Place,
+        incident: IncidentId,
+    ) -> Result<bool, StoreError> {
+        let (scope, _) = self.scope(place).await?;
+        match self.store.incident(&scope, incident).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::NotFound) => Ok(self
+                .store
+                .incident_of_guild(&scope.guild, incident)
+                .await?
+                .is_none()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether a person may do what takes a right: by their permissions where they ask, else by a
     /// role that the guild has set for it.
     ///

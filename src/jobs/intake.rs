@@ -496,6 +496,7 @@ async fn component(
         interaction: reply.interaction,
         reply: reply.clone(),
         locale: who.locale,
+        place: Some(place),
         custom_id,
     };
     let Some(action) = Action::parse(&click.custom_id) else {
@@ -533,6 +534,7 @@ async fn component(
                 key: reply.interaction.to_string(),
                 over_limit_seconds: duty.limiter.analysis(place.guild, who.id),
                 reply: Some(reply.clone()),
+                place: Some(place),
             })
         }
         Action::OpenMemory => {
@@ -600,7 +602,10 @@ async fn component(
             return;
         }
         Action::ChooseService { .. } => Work::ChooseService(ChooseService {
-            service: values.into_iter().next().unwrap_or_default(),
+            // A client may send what nobody offered: nothing of it is kept as it stands (R22).
+            service: duty
+                .responder
+                .redact_text(&values.into_iter().next().unwrap_or_default()),
             over_limit_seconds: duty.limiter.analysis(place.guild, who.id),
             click,
         }),

@@ -354,6 +354,7 @@ pub async fn reopen(duty: &Duty, work: Click) -> Result<(), JobError> {
         key: format!("reopened/{}", work.interaction),
         reply: None,
         over_limit_seconds: duty.limiter.unasked(work.guild),
+        place: None,
     });
     Ok(duty.commit(&again).await?)
 }

@@ -327,6 +327,7 @@ pub async fn choose(duty: &Duty, work: ChooseService) -> Result<(), JobError> {
             key: format!("service/{}", click.interaction),
             reply: None,
             over_limit_seconds: work.over_limit_seconds,
+            place: None,
         });
         duty.commit(&again).await?;
     }

@@ -4,7 +4,7 @@
 
 use super::queue::{Command, Job, JobError};
 use crate::discord::{FileRef, May, Person, Place, Reply};
-use crate::incident::{Locale, Outcome, Report, Severity};
+use crate::incident::{IncidentId, Locale, Outcome, Report, Severity};
 use crate::present::Action;
 use crate::validation::analysis::Audience;
 use serde::{Deserialize, Serialize};
@@ -101,6 +101,9 @@ pub struct Reanalyze {
     pub reply: Option<Reply>,
     /// Seconds until the model may be asked again, where a limit is reached.
     pub over_limit_seconds: Option<u64>,
+    /// Where a person asked for it; what may not be seen from there is not analyzed.
+    #[serde(default)]
+    pub place: Option<Place>,
 }
 
 /// A question.
@@ -161,6 +164,9 @@ pub struct Click {
     pub reply: Reply,
     /// The language of who clicked.
     pub locale: Locale,
+    /// Where it was clicked; what may not be seen from there is not acted on.
+    #[serde(default)]
+    pub place: Option<Place>,
 }
 
 /// Ticked steps: all that are ticked now.
@@ -451,6 +457,48 @@ impl Work {
             Self::Set(work) => format!("interaction/{}", work.reply.interaction),
             Self::Look(work) => format!("look/{}/{}/{}", work.guild, work.incident, work.at_ms),
         }
+    }
+
+    /// The language of the person who started it; English where nobody did.
+    pub fn locale(&self) -> Locale {
+        match self {
+            Self::Analyze(work) => work.who.locale,
+            Self::Click(work)
+            | Self::ShowUpdate(work)
+            | Self::ImportAnswer(work)
+            | Self::StillFixed(work)
+            | Self::Reopen(work)
+            | Self::Sameness(work) => work.locale,
+            Self::Import(work) => work.who.locale,
+            Self::Tick(work) => work.click.locale,
+            Self::Resolve(work) => work.locale,
+            Self::FollowUp(work) => work.locale,
+            Self::ChooseService(work) => work.click.locale,
+            Self::Forget(work) => work.locale,
+            Self::Approve(work) => work.click.locale,
+            Self::Own(work) => work.click.locale,
+            Self::Set(work) => work.locale,
+            _ => Locale::En,
+        }
+    }
+
+    /// The incident that a person's click is about, and where it was clicked. A custom id is what a
+    /// client sends: that it names an incident is no proof that its person may see it.
+    pub fn clicked(&self) -> Option<(Place, IncidentId)> {
+        let click = match self {
+            Self::Reanalyze(work) => return Some((work.place?, IncidentId::new(work.incident)?)),
+            Self::Click(click)
+            | Self::ShowUpdate(click)
+            | Self::StillFixed(click)
+            | Self::Reopen(click)
+            | Self::Sameness(click) => click,
+            Self::Tick(work) => &work.click,
+            Self::Own(work) => &work.click,
+            Self::Approve(work) => &work.click,
+            Self::ChooseService(work) => &work.click,
+            _ => return None,
+        };
+        Some((click.place?, Action::parse(&click.custom_id)?.incident()?))
     }
 
     /// As it is committed.

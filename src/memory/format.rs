@@ -22,6 +22,7 @@
 
 use crate::incident::link::web_address;
 use crate::incident::{FixAttempt, IncidentId, Outcome, Owner, PastIncident, Service};
+use crate::response::prompt::is_invisible;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -261,6 +262,31 @@ fn incident(object: Map<String, Value>) -> Result<Line, String> {
     })
 }
 
+/// JSON whose text acts on nobody where the file is opened or copied from: what nobody sees and what
+/// reorders a line, and the sign of a mention, are written as escapes, which read back as they were.
+fn inert(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        // `@everyone`, and what begins with an angle bracket: `<@1>`, `<#1>`, `</name:1>`, `<t:1>`.
+        let mentions = (c == '@'
+            && ["everyone", "here"].iter().any(|word| {
+                rest.get(..word.len())
+                    .is_some_and(|next| next.eq_ignore_ascii_case(word))
+            }))
+            || (c == '<' && rest.starts_with(['@', '#', '/', ':', 'a', 't', 'i']));
+        if mentions || is_invisible(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Writes one record as a line, without the line's end.
 pub fn write_line(past: &PastIncident, private_to: Option<&str>) -> String {
     let mut object = Map::new();
@@ -308,7 +334,7 @@ pub fn write_line(past: &PastIncident, private_to: Option<&str>) -> String {
     object.insert("version".to_owned(), VERSION.into());
     // Without the key a reader would take `import`.
     object.insert("source".to_owned(), past.source.clone().into());
-    Value::Object(object).to_string()
+    inert(&Value::Object(object).to_string())
 }
 
 /// Writes a service as a line, without the line's end; `None` where only its name is known, which
@@ -327,7 +353,7 @@ pub fn write_service(service: &Service) -> Option<String> {
                 .filter(|(_, value)| value.as_array().is_none_or(|list| !list.is_empty())),
         );
     }
-    Some(Value::Object(object).to_string())
+    Some(inert(&Value::Object(object).to_string()))
 }
 
 fn text(object: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
@@ -423,6 +449,33 @@ fn time(object: &Map<String, Value>, key: &str) -> Result<Option<Timestamp>, Str
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_line_acts_on_nobody_and_reads_back_as_it_was() {
+        for title in [
+            "@everyone, see <@81384788765712384>, @HERE",
+            "\u{202E}deifirev\u{202C} \u{200B}\u{E0041}",
+            "a\\@here \"@everyone\"",
+            "mail a@b.example, 支付服务, 🔥",
+        ] {
+            let mut past = PastIncident::new(IncidentId::new(7).expect("not zero"), title);
+            past.source = "import".into();
+            let line = write_line(&past, None);
+            for never in [
+                "@everyone",
+                "@HERE",
+                "@here",
+                "<@",
+                "\u{202E}",
+                "\u{200B}",
+                "\u{E0041}",
+            ] {
+                assert!(!line.contains(never), "{never:?} in {line}");
+            }
+            let read = parse_line(&line).expect("a line of ours");
+            assert_eq!(read.past.title, title);
+        }
+    }
 
     #[test]
     fn lines_that_are_no_incident() {

@@ -103,16 +103,16 @@ pub fn inline(text: &str) -> String {
         if index > 0 {
             out.push(' ');
         }
-        match link_in(word) {
-            Some((before, link, after)) => {
-                escape_into(&mut out, before);
-                out.push('`');
-                out.extend(link.chars().filter(|c| *c != '`'));
-                out.push('`');
-                escape_into(&mut out, after);
-            }
-            None => escape_into(&mut out, word),
+        // One word may hold several: `[a](https://a)[b](https://b)`.
+        let mut rest = word;
+        while let Some((before, link, after)) = link_in(rest) {
+            escape_into(&mut out, before);
+            out.push('`');
+            out.extend(link.chars().filter(|c| *c != '`'));
+            out.push('`');
+            rest = after;
         }
+        escape_into(&mut out, rest);
     }
     line_start(out)
 }
@@ -486,6 +486,10 @@ mod tests {
             let (out, _) = fitted(&text, limit, inline);
             prop_assert!(width(&out) <= limit);
             prop_assert!(is_safe(&out));
+            // No link is left to click, however many a word held.
+            let escaped = inline(&text);
+            let outside: String = escaped.split('`').step_by(2).collect();
+            prop_assert!(!outside.contains("https://e"), "{escaped}");
             // Outside of the code spans that hold links, no backtick is left.
             prop_assert_eq!(inline(&text).matches('`').count() % 2, 0);
         }

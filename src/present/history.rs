@@ -1,9 +1,10 @@
 //! Remembering an old message, the preview of an import, and the questions of `/memory review`.
 
 use super::custom_id::Action;
-use super::escape::{cut, fitted, inline};
+use super::escape::{fitted, inline, width};
 use super::ink::Ink;
 use super::modals::{input, modal, row};
+use super::past::whole_lines;
 use super::payload::{Button, Embed, Message, Row, Style};
 use super::{Post, Slot, notice, private, say};
 use crate::incident::{IncidentId, Locale, PastIncident};
@@ -128,7 +129,7 @@ pub fn import_preview(preview: &ImportPreview<'_>, locale: Locale, now: Timestam
     }
     embeds.push(Embed {
         title: say::import_preview_title(locale, preview.new.len(), preview.known),
-        description: cut(&lines.join("\n"), 3_500),
+        description: fitting(&lines, 3_500),
         color: COLOR,
         ..Embed::default()
     });
@@ -147,7 +148,7 @@ pub fn import_preview(preview: &ImportPreview<'_>, locale: Locale, now: Timestam
         }
         embeds.push(Embed {
             title: say::unreadable_title(locale, preview.unreadable.len()),
-            description: cut(&lines.join("\n"), 2_000),
+            description: fitting(&lines, 2_000),
             color: COLOR,
             ..Embed::default()
         });
@@ -171,6 +172,16 @@ pub fn import_preview(preview: &ImportPreview<'_>, locale: Locale, now: Timestam
         ..Message::default()
     }
     .post(Slot::Private)
+}
+
+/// As many whole lines as fit: a line that was cut after it was escaped could act.
+fn fitting(lines: &[String], limit: usize) -> String {
+    let text = lines.join("\n");
+    if width(&text) <= limit {
+        text
+    } else {
+        whole_lines(&text, limit)
+    }
 }
 
 /// An import was stored, in place of its preview.
@@ -218,7 +229,7 @@ pub fn review_question(
     Message {
         embeds: vec![Embed {
             title: say::review_title(locale, incident),
-            description: cut(&lines.join("\n"), 3_500),
+            description: fitting(&lines, 3_500),
             color: COLOR,
             ..Embed::default()
         }],

@@ -8,6 +8,7 @@ use super::escape::{code_span, fitted, inline, plain};
 use super::say;
 use crate::incident::Locale;
 use crate::incident::link::web_address;
+use crate::incident::proposal::Risk;
 use crate::validation::risk;
 use jiff::Timestamp;
 use std::cell::Cell;
@@ -62,13 +63,15 @@ impl Ink {
         self.fit(text, room, if self.discord { inline } else { plain })
     }
 
-    /// Text of others, as code; as text where it holds a command that destroys (R18): code is what a
-    /// tap copies.
+    /// Text of others, as code. A destructive command stands in no code, whoever wrote it and
+    /// wherever: quotes, signatures and log lines are copied by a tap like commands (R18).
     pub fn code(&self, text: &str, room: usize) -> String {
-        if risk::is_destructive_text(text) {
+        let out = self.fit(text, room, code_span);
+        // What is copied is what is shown: also where escaping made a command of it.
+        if destroys(text) || destroys(out.trim_matches('`')) {
             return self.text(text, room);
         }
-        self.fit(text, room, code_span)
+        out
     }
 
     /// An address that leads somewhere, without a picture of it; what is no plain address is text.
@@ -138,4 +141,8 @@ impl Ink {
             say::ago(self.locale, at, self.now)
         }
     }
+}
+
+fn destroys(text: &str) -> bool {
+    risk::of_command(text) == Risk::Destructive || risk::is_destructive_text(text)
 }

@@ -1,7 +1,7 @@
 //! A service in full, who knows it, and the question which one is meant.
 
 use super::custom_id::Action;
-use super::escape::{cut, plain};
+use super::escape::plain;
 use super::ink::Ink;
 use super::payload::{Choice, Embed, Message, OPTIONS, Row};
 use super::{Post, Slot, say};
@@ -44,7 +44,7 @@ impl Knows {
 
     /// The title above them.
     pub(super) fn title(&self, ink: &Ink) -> String {
-        let name = plain(&cut(&self.service.name, 80));
+        let name = ink.text(&self.service.name, 80);
         format!("👤 {}", say::who_knows(ink.locale, &name))
     }
 
@@ -163,7 +163,7 @@ pub fn service_show(
     }
     let message = Message {
         embeds: vec![Embed {
-            title: plain(&cut(&service.name, 200)),
+            title: ink.text(&service.name, 200),
             description,
             color: COLOR,
             ..Embed::default()

@@ -14,6 +14,7 @@ use crate::incident::words::fold;
 use crate::incident::{Impact, Outcome, Status};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Audience, UpdateFields};
+use crate::validation::risk::is_destructive_text;
 use jiff::{SignedDuration, Timestamp};
 
 /// Whether the update has a message of its own: unasked for SEV1 and SEV2, else once asked for.
@@ -544,7 +545,8 @@ fn first_line(audience: Audience, view: &View, room: usize) -> Option<String> {
             .as_deref()
             .map(|service| cut(&word(service), room.min(60))),
     );
-    if audience == Audience::Internal {
+    // An update is copied whole: a title that is a destructive command is not in it (R18).
+    if audience == Audience::Internal && !is_destructive_text(&view.title) {
         parts.push(cut(&word(&view.title), room.min(120)));
     }
     parts.retain(|part| !part.is_empty());

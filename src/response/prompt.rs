@@ -339,13 +339,32 @@ const UPDATE_RULES: &str = r#"{"impact":"","since":"","known":"","not_confirmed"
 - next_update_minutes: only if somebody asked for it, else null. Promise no other time.
 - Nothing that is not in the blocks."#;
 
+/// What a model is told beside the data, line by line: none of it is for the people in the channel.
+/// The criteria of severity are left out: they are printed for everybody.
+pub fn instructions() -> impl Iterator<Item = &'static str> {
+    [
+        INTRODUCTION,
+        COMMON_RULES,
+        TRIAGE_RULES,
+        ANALYSIS_RULES,
+        FOLLOW_UP_RULES,
+        UPDATE_RULES,
+    ]
+    .into_iter()
+    .flat_map(str::lines)
+    .filter(|line| !line.starts_with("- severity:"))
+}
+
+const INTRODUCTION: &str =
+    "You help the engineers who are handling a running incident. Be short and exact.";
+
 fn system(task: &str, rules: &str, locale: Locale) -> String {
     let language = match locale {
         Locale::En => "English",
         Locale::Zh => "Simplified Chinese",
     };
     format!(
-        "Task: {task}\nYou help the engineers who are handling a running incident. Be short and exact.\n{COMMON_RULES}{rules}\n- Write all texts in {language}; keys, ids, quotes and commands stay as they are.\n"
+        "Task: {task}\n{INTRODUCTION}\n{COMMON_RULES}{rules}\n- Write all texts in {language}; keys, ids, quotes and commands stay as they are.\n"
     )
 }
 
@@ -627,7 +646,8 @@ fn visible(text: &str) -> impl Iterator<Item = char> + '_ {
     })
 }
 
-fn is_invisible(c: char) -> bool {
+/// Characters that nobody sees, and those that reorder a line.
+pub fn is_invisible(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c,
             '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'

@@ -4,6 +4,7 @@ use super::case::Case;
 use super::contradictions::Clauses;
 use super::episodes::{self, Episode};
 use super::grounding::{Grounded, Grounds, Place};
+use super::instructions;
 use super::log::Log;
 use super::quotes::Quotable;
 use super::references::Nameable;
@@ -97,6 +98,12 @@ impl<'c> Context<'c> {
         at: &str,
         log: &mut Log,
     ) -> String {
+        // Also from the record of what was changed, which people read.
+        let own = instructions::without(said);
+        if own.len() < said.len() {
+            log.note("R21", at, "the model's own instructions", "");
+        }
+        let said = &*own;
         let cleaned = match place {
             Place::Title | Place::Command => text::clean_line(said, most),
             _ => text::clean(said, most),

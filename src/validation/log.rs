@@ -1,6 +1,7 @@
 //! The record of what the rules changed: every change is kept, shown by `/why`.
 
 use super::analysis::Correction;
+use super::instructions;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Longest text kept on each side of a correction, in characters: a record, no second copy of a
@@ -27,7 +28,8 @@ impl Log {
             self.corrections.push(Correction {
                 rule: rule.to_owned(),
                 at: at.into(),
-                was: shortened(was),
+                // People read the record too.
+                was: shortened(&instructions::without(was)),
                 now: shortened(now),
             });
         }

@@ -21,6 +21,7 @@ mod ended;
 pub mod episodes;
 mod grounding;
 mod hypotheses;
+mod instructions;
 mod log;
 mod memory_status;
 pub mod patterns;

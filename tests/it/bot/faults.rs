@@ -616,7 +616,7 @@ async fn posted_once_despite(method: &str, pattern: &str, failure: Failure, time
 }
 
 /// Waits until nothing is to be worked now, retries included.
-async fn settled(incident: &Incident) {
+pub(super) async fn settled(incident: &Incident) {
     let app = incident.app.as_ref().expect("the bot runs");
     let waiting = async {
         loop {

@@ -1,6 +1,7 @@
 //! The bot as people meet it: reports go in, posts come out. Each test is a conversation with the
 //! real client over real HTTP and WebSocket against the stand-in.
 
+mod abuse;
 mod analysis;
 mod approval;
 mod clicks;
@@ -11,6 +12,7 @@ mod embeddings;
 mod faults;
 mod hindsight;
 mod history;
+mod injection;
 mod isolation;
 mod keeping;
 mod limits;

@@ -7,6 +7,7 @@ use crate::homes;
 use crate::log::{Log, alone};
 use serde_json::{Value, json};
 use standin::llm::{ChatModel, Reply, Task};
+use standin::permissions::{MANAGE_GUILD, MANAGE_THREADS};
 use standin::{Say, Upload};
 
 /// One of each kind: the line as people paste it, and the part that must be gone. Put together here,
@@ -235,6 +236,223 @@ async fn alone_no_kind_of_secret_comes_out_of_any_exit() {
         assert!(!stored(part), "{line} is in the database");
     }
     opened.ends().await;
+}
+
+#[test]
+fn no_kind_of_secret_stays_of_what_people_fill_in() {
+    alone("bot::secrets::alone_no_kind_of_secret_stays_of_what_people_fill_in");
+}
+
+/// `/resolve`, *Remember as incident*, `/memory add` and `import`, `/service set`, and a select with
+/// a value that nobody offered.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "run by no_kind_of_secret_stays_of_what_people_fill_in, alone"]
+async fn alone_no_kind_of_secret_stays_of_what_people_fill_in() {
+    let log = Log::default();
+    tracing::subscriber::set_global_default(log.subscriber())
+        .expect("the only one in this process");
+
+    let secrets = one_of_each();
+    let lines: Vec<&str> = secrets.iter().map(|(line, _)| line.as_str()).collect();
+    let all = lines.join("\n");
+    // Old talk that a channel's import reads, by people and in threads that are called by secrets.
+    let mut at = Incident::prepared(Given {
+        memory: &[refund_job(12, "2026-05-14", "held")],
+        model: Some(echo().await),
+        ..Given::default()
+    })
+    .await;
+    let old = at.discord.channel(at.guild, "old-incidents");
+    let jane = at.discord.member(at.guild, "jane.doe@customer.example");
+    let part = |from: usize, to: usize| {
+        let some = lines.iter().take(to).skip(from).copied();
+        some.collect::<Vec<_>>().join("\n")
+    };
+    let starter = at.discord.say(
+        jane,
+        old,
+        format!("order-service is down, errors everywhere\n{}", part(0, 9)),
+    );
+    let thread = at.discord.thread_from(
+        jane,
+        starter,
+        &format!("order-service outage {}", secrets[3].1),
+    );
+    at.discord.say(
+        jane,
+        thread,
+        format!(
+            "Root cause: the cache was full, {}",
+            part(9, 18).replace('\n', ", ")
+        ),
+    );
+    at.discord.say(
+        jane,
+        thread,
+        format!("Fix: flushed the cache, orders recovered\n{}", part(18, 99)),
+    );
+    at.starts_bot(super::tuning(None)).await;
+    at.discord
+        .grant(at.guild, at.alice, MANAGE_GUILD | MANAGE_THREADS);
+    let opened = Opened::reported(at, json!({"report": REFUND_REPORT})).await;
+    let at = &opened.at;
+    let mut shown = String::new();
+
+    let import = at.discord.slash(
+        at.alice,
+        at.channel,
+        "memory import",
+        json!({"channel": old.to_string(), "since": "2020-01-01"}),
+    );
+    let line = json!({
+        "title": format!("mailer down {}", secrets[4].0), "service": "mailer", "symptoms": lines,
+        "error_signatures": lines, "root_cause": all, "fix": all, "outcome": "held", "prevention": all,
+        "ruled_out": lines, "resolved_by": "jane.doe@customer.example",
+    });
+    let file = at
+        .discord
+        .upload(Upload::new("memory.jsonl", line.to_string()));
+    let by_file = at.discord.slash(
+        at.alice,
+        at.channel,
+        "memory import",
+        json!({"file": file.to_string()}),
+    );
+    for import in [import, by_file] {
+        import.response().await;
+        at.idle().await;
+        let preview = import.original().await;
+        shown.push_str(&preview.to_text());
+        let button = preview
+            .buttons()
+            .into_iter()
+            .find(|button| button.label.starts_with("Import "))
+            .unwrap_or_else(|| panic!("something to import: {preview}"));
+        let click = at.discord.click_as_seen(at.alice, &preview, &button.label);
+        click.response().await;
+        at.idle().await;
+        shown.push_str(&import.original().await.to_text());
+    }
+    let remember = at
+        .discord
+        .message_command(at.alice, "Remember as incident", starter);
+    shown.push_str(&remember.modal().await.to_text());
+    let sent = filled(at, &remember, &lines).await;
+    shown.push_str(&sent);
+    let resolve = at
+        .discord
+        .slash(at.alice, opened.thread, "resolve", json!({"worked": "yes"}));
+    let sent = filled(at, &resolve, &lines).await;
+    shown.push_str(&sent);
+    for (command, options) in [
+        (
+            "memory add",
+            json!({
+                "title": secrets[3].0, "service": secrets[4].1, "symptoms": all.chars().take(2_000).collect::<String>(),
+                "cause": all.chars().take(1_000).collect::<String>(),
+                "fix": all.chars().rev().take(1_000).collect::<Vec<_>>().iter().rev().collect::<String>(),
+                "outcome": "held",
+            }),
+        ),
+        (
+            "service set",
+            json!({
+                "name": secrets[5].1, "aliases": secrets[6].1, "owners": format!("on call: {}", secrets[7].1),
+                "high_risk": secrets[8].1,
+            }),
+        ),
+        ("service list", json!({})),
+        (
+            "memory search",
+            json!({"query": all.chars().take(900).collect::<String>()}),
+        ),
+        ("memory show", json!({"id": "INC-0014"})),
+        ("memory show", json!({"id": "INC-0015"})),
+        ("memory export", json!({})),
+        ("incident show", json!({"id": opened.id().to_string()})),
+        (
+            "memory show",
+            json!({"id": secrets[3].1.chars().take(32).collect::<String>()}),
+        ),
+    ] {
+        let asked = at.discord.slash(at.alice, at.channel, command, options);
+        let answer = asked.original().await;
+        shown.push_str(&answer.to_text());
+        shown.extend(answer.files.iter().map(standin::PostedFile::text));
+    }
+    // A client that chooses what nobody offered.
+    let mut forged = opened.cards(1).await;
+    forged.components = vec![json!({"type": 1, "components": [{
+        "type": 3, "custom_id": format!("p1:service:{}", opened.number()), "placeholder": "forged",
+        "options": [{"label": "x", "value": secrets[3].1}],
+    }]})];
+    let id = format!("p1:service:{}", opened.number());
+    let chosen = at
+        .discord
+        .select_as_seen(at.alice, &forged, &id, &[secrets[3].1.as_str()]);
+    chosen.response().await;
+    at.idle().await;
+    shown.extend(chosen.followups().iter().map(|post| post.to_text()));
+
+    shown.push_str(&all_shown(at, &opened.report, opened.thread).await);
+    // The double writes a link to a thread with the name that its people gave it.
+    let shown = shown.replace(
+        &format!("#order-service outage {}", secrets[3].1),
+        "#thread",
+    );
+    let kept = homes::all_that_is_kept(&at.config.database_url, at.folder.path()).await;
+    let stored = |part: &str| {
+        kept.iter().any(|bytes| {
+            bytes
+                .windows(part.len())
+                .any(|window| window == part.as_bytes())
+        })
+    };
+    let logged = log.text();
+    assert!(
+        stored("flushed the cache") && shown.contains("[REDACTED"),
+        "{shown}"
+    );
+    for (line, secret) in &secrets {
+        let part = secret.split('\n').next().unwrap_or(secret);
+        assert!(!shown.contains(part), "{line} is shown:\n{shown}");
+        assert!(
+            !logged.contains(part),
+            "{line} stands in the log:\n{logged}"
+        );
+        assert!(!stored(part), "{line} is in the database");
+    }
+    opened.ends().await;
+}
+
+/// Fills every field of a modal with as many of these lines as it takes; gives the answer.
+async fn filled(at: &Incident, opened_by: &standin::Interaction, lines: &[&str]) -> String {
+    let modal = opened_by.modal().await;
+    let fields: Vec<(String, String)> = modal
+        .fields
+        .iter()
+        .enumerate()
+        .map(|(place, field)| {
+            let mut text = String::new();
+            // Not the same ones everywhere, where a field takes few.
+            for line in lines.iter().cycle().skip(place * 5).take(lines.len()) {
+                if text.chars().count() + line.chars().count() < field.length.1 {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+            (field.custom_id.clone(), text.trim_end().to_owned())
+        })
+        .collect();
+    let fields: Vec<(&str, &str)> = fields
+        .iter()
+        .filter(|(name, _)| name != "outcome")
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let sent = at.discord.submit_modal(at.alice, opened_by, &fields);
+    sent.response().await;
+    at.idle().await;
+    sent.original().await.to_text()
 }
 
 /// The placeholders of a kind in a text.

@@ -993,10 +993,40 @@ impl Discord {
         name: &str,
         values: &[&str],
     ) -> Result<Interaction, String> {
-        let id = message.into().0;
+        self.choose(who, message.into(), name, values, None)
+    }
+
+    /// Somebody chooses in a select of a message as they saw it, or as a client that is none of
+    /// Discord's makes it up.
+    ///
+    /// # Panics
+    /// Where it was not there, switched off, or did not offer that.
+    #[track_caller]
+    pub fn select_as_seen(
+        &self,
+        who: UserId,
+        seen: &Post,
+        name: &str,
+        values: &[&str],
+    ) -> Interaction {
+        must(
+            self.choose(who, seen.id, name, values, Some(&seen.components)),
+            self,
+        )
+    }
+
+    fn choose(
+        &self,
+        who: UserId,
+        message: MessageId,
+        name: &str,
+        values: &[&str],
+        seen: Option<&[Value]>,
+    ) -> Result<Interaction, String> {
+        let id = message.0;
         self.interact(|w| {
             let message = visible_message(w, who, id)?;
-            let all: Vec<_> = controls(&message.components)
+            let all: Vec<_> = controls(seen.unwrap_or(&message.components))
                 .filter_map(|c| {
                     let kind = c.get("type").and_then(integer)?;
                     matches!(kind, 3 | 5..=8).then(|| (kind, select(c)))
