@@ -390,6 +390,7 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::Own(work) => jobs::running::own(duty, work).await,
             Work::Set(work) => jobs::running::set(duty, *work).await,
             Work::Look(work) => jobs::running::look(duty, work).await,
+            Work::Join(work) => jobs::joining::join_unasked(duty, work).await,
         }
     };
     tracing::Instrument::instrument(done, span).await

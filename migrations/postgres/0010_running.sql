@@ -41,3 +41,15 @@ CREATE TABLE step_owner (
     PRIMARY KEY (guild, number, analysis, step),
     FOREIGN KEY (guild, number, analysis) REFERENCES analysis (guild, number, seq) ON DELETE CASCADE
 );
+
+-- A report that may be about an incident that runs: it waits for its reporter's word, or was added.
+CREATE TABLE joined_report (
+    guild TEXT COLLATE "C" NOT NULL,
+    report TEXT COLLATE "C" NOT NULL,
+    number BIGINT NOT NULL,
+    joined BIGINT NOT NULL,
+    content TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (guild, report),
+    FOREIGN KEY (guild, number) REFERENCES incident (guild, number) ON DELETE CASCADE
+);

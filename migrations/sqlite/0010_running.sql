@@ -41,3 +41,15 @@ CREATE TABLE step_owner (
     PRIMARY KEY (guild, number, analysis, step),
     FOREIGN KEY (guild, number, analysis) REFERENCES analysis (guild, number, seq) ON DELETE CASCADE
 ) STRICT;
+
+-- A report that may be about an incident that runs: it waits for its reporter's word, or was added.
+CREATE TABLE joined_report (
+    guild TEXT NOT NULL,
+    report TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    joined INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (guild, report),
+    FOREIGN KEY (guild, number) REFERENCES incident (guild, number) ON DELETE CASCADE
+) STRICT;

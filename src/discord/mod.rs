@@ -46,6 +46,7 @@ pub const COMMANDS: &[&str] = &[
     "followup",
     "help",
     "incident list",
+    "incident merge",
     "incident postmortem",
     "incident set",
     "incident show",

@@ -78,6 +78,7 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (ApproveStep, Respond),
     (SetState, Respond),
     (Command("memory duplicate"), Respond),
+    (Command("incident merge"), Respond),
     (Command("memory import"), Administer),
     (Command("memory export"), Administer),
     (Command("memory forget"), Administer),

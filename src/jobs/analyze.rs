@@ -5,6 +5,7 @@
 //! update.
 
 use super::duty::{Duty, PostError, Posted, files, incident_of, reporter, scope_of};
+use super::joining;
 use super::pause;
 use super::queue::{Job, JobError};
 use super::respond::{Models, Proposed, Read, Reported};
@@ -58,10 +59,21 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     };
     // The first read needs no number; it is what the headline says at once.
     let mut read = duty.responder.read(reported).await;
-    let mut incident = duty
-        .store
-        .open_incident(&guild, &opening(&work, &read, now))
-        .await?;
+    let mut incident = {
+        // Who reports the same at the same moment sees the one that was opened first (R32).
+        let _turn = duty.turns.take(work.place.guild, joining::DOOR).await;
+        if !work.separate
+            && let Some(running) = joining::running(duty, &work, &read, &channel_of(&work)).await?
+        {
+            let mut waiting = work.clone();
+            waiting.report.clone_from(&read.case.report);
+            waiting.files.clear();
+            return joining::offer(duty, waiting, &running).await;
+        }
+        duty.store
+            .open_incident(&guild, &opening(&work, &read, now))
+            .await?
+    };
     pause::at("opened").await;
     read.case.incident = Some(incident.id());
     duty.keep_ledger(&incident, &mut read).await;

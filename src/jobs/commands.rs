@@ -4,7 +4,7 @@ use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
 use super::outcomes::{self, NotHeld};
 use super::recollect::{Asked, Recollected, united};
-use super::{chronicle, keeping, registry};
+use super::{chronicle, joining, keeping, registry};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
 use crate::incident::rights::right_for_command;
 use crate::incident::{
@@ -66,6 +66,7 @@ async fn answer_to(
         "update" => update(duty, who, place, options).await,
         "incident show" => incident_show(duty, who, place, options).await,
         "incident list" => incident_list(duty, who, place, options).await,
+        "incident merge" => incident_merge(duty, who, place, options).await,
         "incident timeline" => chronicle::timeline(duty, who, place, options).await,
         "incident postmortem" => chronicle::postmortem(duty, who, place, options).await,
         "memory search" => memory_search(duty, who, place, options).await,
@@ -487,6 +488,33 @@ async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Optio
     let mut view = duty.view(&incident, stored, &analysis, now).await?;
     view.locale = who.locale;
     Ok(present::incident_show(Some(&analysis), &view))
+}
+
+/// This incident is one with another.
+async fn incident_merge(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let (scope, here) = duty.scope(place).await?;
+    let incident = match (id_option(options)?, here) {
+        (Some(id), _) => find(duty, &scope, id).await?,
+        (None, Some(incident)) => incident,
+        (None, None) => return Err(Trouble::NoIncidentHere.into()),
+    };
+    let other = options
+        .text("into")
+        .and_then(IncidentId::parse)
+        .ok_or(Trouble::UnknownIncident)?;
+    let key = Timestamp::now().as_millisecond().unsigned_abs();
+    match joining::merge_into(duty, &incident, other, &who.name, key).await {
+        Ok(()) => Ok(present::private(&say::merge_done(
+            who.locale,
+            incident.id(),
+            other,
+        ))),
+        Err(joining::Unmerged::Refused(trouble)) => Err(trouble.into()),
+        Err(joining::Unmerged::Job(error)) => {
+            tracing::error!(%error, "a merge could not be finished");
+            Err(Trouble::Unexpected.into())
+        }
+    }
 }
 
 /// Somebody wants to be reminded when an update is due, or no longer.

@@ -478,6 +478,7 @@ async fn analyze(
         reply: reply.clone(),
         place,
         who: who.clone(),
+        separate: false,
     }));
     commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
 }
@@ -648,7 +649,11 @@ async fn component(
         | Action::NotMitigated { .. }
         | Action::FalseAlarm { .. }
         | Action::NoFalseAlarm { .. }
-        | Action::FixDid { .. } => Work::Own(OwnClick {
+        | Action::FixDid { .. }
+        | Action::JoinReport { .. }
+        | Action::SeparateReport { .. }
+        | Action::MergeInto { .. }
+        | Action::Unmerge { .. } => Work::Own(OwnClick {
             click,
             who: who.id,
             may: who.may.clone(),
@@ -679,11 +684,7 @@ async fn component(
             commands::privately(duty, &reply, locale, sent).await;
             return;
         }
-        Action::JoinReport { .. }
-        | Action::SeparateReport { .. }
-        | Action::MergeInto { .. }
-        | Action::Unmerge { .. }
-        | Action::TakeSteps { .. }
+        Action::TakeSteps { .. }
         | Action::RememberModal { .. }
         | Action::ResolveModal { .. }
         | Action::AnalyzeModal => {

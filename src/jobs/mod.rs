@@ -12,6 +12,7 @@ pub mod embed;
 pub mod history;
 pub mod imports;
 pub mod intake;
+pub mod joining;
 pub mod keeping;
 pub mod limits;
 pub mod mirror;

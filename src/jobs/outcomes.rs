@@ -15,15 +15,17 @@ use super::queue::{Job, JobError};
 use super::respond::Read;
 use super::work::{Click, Reanalyze, Watch, Work};
 use crate::incident::sameness::{Likeness, one_service, shares_pattern_as};
+use crate::incident::ongoing::{Relation, relation};
 use crate::incident::{
-    IncidentId, LearnedPattern, Outcome, PastIncident, PatternId, Standing, Status,
+    IncidentId, LearnedPattern, OngoingIncident, Outcome, PastIncident, PatternId, Standing, Status,
 };
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action, OutcomeWord, OutcomesOf, Post, SameQuestion, Slot};
 use crate::store::{
-    Attempt, Change, Event, Incident, LikenessKind, LikenessQuestion, Scope, StoreError,
+    Attempt, Change, Event, Filter, Incident, LikenessKind, LikenessQuestion, Scope, StoreError,
 };
-use crate::validation::{Ledger, patterns};
+use crate::validation::case::LATELY_DAYS;
+use crate::validation::{Ledger, episodes, patterns};
 use jiff::{SignedDuration, Timestamp};
 
 /// How long after a fix worked it is asked whether it held.
@@ -624,6 +626,11 @@ pub async fn sameness(duty: &Duty, job: &Job, work: Click) -> Result<(), JobErro
 // ---------------------------------------------------------------------------------------------
 // What an analysis rests on beside the records
 
+/// This time on top of those before.
+fn times(before: usize) -> u32 {
+    u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1)
+}
+
 impl Duty {
     /// Fills the ledger of a read: what people said of sameness, the incident as a record, what was
     /// learned from what was recalled. Without a database the analysis goes on without it.
@@ -662,12 +669,85 @@ impl Duty {
         }
         let environment = incident.past.environment.clone();
         let patterns = self.learned(&scope, &people, &direct).await?;
+        let ongoing = self.ongoing(&scope, &people, &running, read).await?;
+        let (times_lately, open_prevention) = self
+            .lately(&scope, &people, &running, &direct, read.case.now)
+            .await?;
         Ok(Ledger {
             people,
             environment,
             running: Some(running),
             patterns,
+            ongoing,
+            times_lately,
+            open_prevention,
         })
+    }
+
+    /// Open incidents of other services with the same signature (R32).
+    async fn ongoing(
+        &self,
+        scope: &Scope,
+        people: &crate::incident::sameness::PeopleSaid,
+        running: &PastIncident,
+        read: &Read,
+    ) -> Result<Vec<OngoingIncident>, StoreError> {
+        let filter = Filter {
+            open: true,
+            ..Filter::default()
+        };
+        let open = self.store.list(scope, &filter).await?;
+        Ok(open
+            .into_iter()
+            .filter(|other| other.id() != running.id)
+            .filter(|other| {
+                relation(&read.case.registry, people, running, &other.past) == Relation::Elsewhere
+            })
+            .filter_map(|other| {
+                Some(OngoingIncident {
+                    id: other.id(),
+                    service: other.past.service.clone()?,
+                    title: other.past.title.clone(),
+                    since: other
+                        .times()
+                        .started
+                        .or(other.reported_at)
+                        .unwrap_or(other.updated_at),
+                })
+            })
+            .collect())
+    }
+
+    /// How often the same trouble came within [`LATELY_DAYS`], this time included, and the newest of
+    /// these whose prevention is still open.
+    async fn lately(
+        &self,
+        scope: &Scope,
+        people: &crate::incident::sameness::PeopleSaid,
+        running: &PastIncident,
+        direct: &[PastIncident],
+        now: Timestamp,
+    ) -> Result<(u32, Option<IncidentId>), StoreError> {
+        let span = jiff::SignedDuration::from_hours(i64::from(LATELY_DAYS) * 24);
+        let since = now.checked_sub(span).unwrap_or(Timestamp::MIN);
+        let same: Vec<&PastIncident> = direct
+            .iter()
+            .filter(|past| shares_pattern_as(people, past, running))
+            .filter(|past| episodes::time_of(past).is_some_and(|at| at >= since && at <= now))
+            .collect();
+        let before = episodes::episodes_as(people, &same, None).len();
+        let mut newest = same;
+        newest.sort_by_key(|past| std::cmp::Reverse(episodes::time_of(past)));
+        for past in newest
+            .into_iter()
+            .filter(|past| !past.prevention.trim().is_empty())
+        {
+            let known = self.store.incident(scope, past.id).await;
+            if matches!(known, Ok(known) if !known.prevention_done) {
+                return Ok((times(before), Some(past.id)));
+            }
+        }
+        Ok((times(before), None))
     }
 
     /// The patterns among these incidents, with their numbers.

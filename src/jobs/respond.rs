@@ -447,6 +447,7 @@ impl Responder {
                         reflection: read.reflection.as_deref(),
                         attempts: &read.case.attempts,
                         patterns: &read.case.ledger.patterns,
+                        ongoing: &read.case.ledger.ongoing,
                         failure_class: read.case.failure_class,
                         locale: read.case.locale,
                         now: read.case.now,

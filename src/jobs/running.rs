@@ -5,6 +5,7 @@
 //! and shows on the headline. Pressing again takes back; nothing is moved to mitigated, resolved or
 //! closed but by people (R31).
 
+use super::joining;
 use super::duty::{Duty, attempt_key, incident_of, reporter, reporter_id, reporter_name, scope_of};
 use super::queue::JobError;
 use super::work::{Look, OwnClick, SetIncident, Work};
@@ -247,6 +248,19 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
         duty.tell(&click.reply, &post).await;
         return Ok(());
     };
+    match action {
+        Action::JoinReport { report, .. } => {
+            return joining::join(duty, click.guild, report, Some(click)).await;
+        }
+        Action::SeparateReport { report, .. } => {
+            return joining::separate(duty, &work, &incident, report).await;
+        }
+        Action::MergeInto { other, .. } => {
+            return joining::merge(duty, &work, &incident, other).await;
+        }
+        Action::Unmerge { .. } => return joining::unmerge(duty, &work, &incident).await,
+        _ => {}
+    }
     let _turn = duty.turns.take(click.guild, id.number()).await;
     let Some(incident) = duty.store.incident_of_guild(&guild, incident.id()).await? else {
         return Ok(());
@@ -286,7 +300,7 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
 
 /// Whether this person may: whoever reported the incident or leads it may move it; leading is open to
 /// everybody as long as nobody does; the rest takes the right.
-async fn may(
+pub(super) async fn may(
     duty: &Duty,
     work: &OwnClick,
     incident: &Incident,
@@ -537,9 +551,12 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
     };
     let name = present::escape::inline(&work.by);
     let said = say::changed_by(incident.locale, &name, &wanted.said);
-    let slot = format!("set/{}", work.reply.interaction);
-    duty.post_in_thread(&incident, 0, &slot, &present::notice(&said))
-        .await?;
+    // What was imported has no thread.
+    if incident.headline.is_some() || incident.thread.is_some() {
+        let slot = format!("set/{}", work.reply.interaction);
+        duty.post_in_thread(&incident, 0, &slot, &present::notice(&said))
+            .await?;
+    }
     let done = present::private(&say::set_done(work.locale, id));
     duty.answer(&work.reply, &done).await;
     duty.show_headline(&incident).await?;

@@ -63,6 +63,8 @@ pub enum Work {
     Set(Box<SetIncident>),
     /// Time alone may have changed the headline.
     Look(Look),
+    /// A report that waited a minute is added to its incident.
+    Join(Join),
 }
 
 /// A report.
@@ -84,6 +86,9 @@ pub struct Analyze {
     pub files: Vec<FileRef>,
     /// Seconds until the model may be asked again, where a limit is reached.
     pub over_limit_seconds: Option<u64>,
+    /// It is an incident of its own, somebody said: it is not offered to a running one (R32).
+    #[serde(default)]
+    pub separate: bool,
 }
 
 /// A new analysis of an incident.
@@ -252,6 +257,15 @@ pub struct Look {
     pub at_ms: i64,
 }
 
+/// A report that is added to an incident unless its reporter says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Join {
+    /// The guild.
+    pub guild: u64,
+    /// The interaction that reported it.
+    pub report: u64,
+}
+
 /// How an incident ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resolve {
@@ -413,12 +427,16 @@ impl Work {
             Self::Own(_) => "own",
             Self::Set(_) => "set",
             Self::Look(_) => "look",
+            Self::Join(_) => "join",
         }
     }
 
     /// What makes it this piece of work and no other.
     pub fn key(&self) -> String {
         match self {
+            Self::Analyze(work) if work.separate => {
+                format!("separate/{}", work.reply.interaction)
+            }
             Self::Analyze(work) => format!("interaction/{}", work.reply.interaction),
             Self::Reanalyze(work) => {
                 format!("reanalyze/{}/{}/{}", work.guild, work.incident, work.key)
@@ -456,6 +474,7 @@ impl Work {
             Self::Own(work) => format!("interaction/{}", work.click.interaction),
             Self::Set(work) => format!("interaction/{}", work.reply.interaction),
             Self::Look(work) => format!("look/{}/{}/{}", work.guild, work.incident, work.at_ms),
+            Self::Join(work) => format!("join/{}/{}", work.guild, work.report),
         }
     }
 
@@ -545,6 +564,7 @@ impl Work {
             Self::Own(work) => Some(&work.click.reply),
             Self::Set(work) => Some(&work.reply),
             Self::Look(_)
+            | Self::Join(_)
             | Self::Evidence(_)
             | Self::AskOutcome(_)
             | Self::AskStillFixed(_)

@@ -23,6 +23,7 @@ pub mod escape;
 pub mod headline;
 pub mod history;
 pub mod ink;
+pub mod joining;
 pub mod keeping;
 pub mod lists;
 pub mod modals;
@@ -53,6 +54,7 @@ pub use history::{
     ImportPreview, RememberPrefill, import_done, import_dropped, import_preview, remember_modal,
     review_done, review_question,
 };
+pub use joining::{join_offer, joined_notice, merged_notice};
 pub use keeping::forget_question;
 pub use lists::{
     IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
@@ -311,6 +313,20 @@ impl View {
             crate::validation::episodes::returned(&ledger.people, running, direct)
         });
         self.patterns.clone_from(&ledger.patterns);
+        self.ongoing = ledger
+            .ongoing
+            .iter()
+            .map(|ongoing| Ongoing {
+                id: ongoing.id,
+                service: ongoing.service.clone(),
+                since: ongoing.since,
+            })
+            .collect();
+        self.running.repeat = (ledger.times_lately > 1).then(|| Repeat {
+            nth: ledger.times_lately as usize,
+            days: crate::validation::case::LATELY_DAYS,
+            open_prevention: ledger.open_prevention,
+        });
     }
 
     fn cause(&self, hypothesis: usize) -> &CauseState {

@@ -224,7 +224,18 @@ pub(super) fn rows(view: &View) -> Vec<Row> {
         )],
         Status::Resolved | Status::Closed | Status::Merged => Vec::new(),
     };
-    vec![Row::Buttons(buttons)]
+    let mut rows = vec![Row::Buttons(buttons)];
+    if view.status.is_open() {
+        let merge = view.ongoing.iter().take(3).map(|ongoing| {
+            let other = ongoing.id;
+            Button::new(
+                Action::MergeInto { incident, other },
+                say::button_merge(locale, other),
+            )
+        });
+        rows.push(Row::Buttons(merge.collect()));
+    }
+    rows
 }
 
 /// A fix that may have done it: the select's value, and the fix.

@@ -23,7 +23,8 @@
 
 use crate::incident::words::{fold, is_cjk};
 use crate::incident::{
-    FailureClass, FixAttempt, LearnedPattern, Locale, Memory, Outcome, Recalled, Registry, Report,
+    FailureClass, FixAttempt, LearnedPattern, Locale, Memory, OngoingIncident, Outcome, Recalled,
+    Registry, Report,
     Severity, Standing, Status, volatile,
 };
 use jiff::Timestamp;
@@ -136,6 +137,8 @@ pub struct AnalysisInput<'a> {
     pub attempts: &'a [FixAttempt],
     /// What was learned from several of the recalled incidents (R2).
     pub patterns: &'a [LearnedPattern],
+    /// Open incidents of other services with the same signature (R32).
+    pub ongoing: &'a [OngoingIncident],
     /// The kind of failure that the rules see.
     pub failure_class: FailureClass,
     /// The language of the answer.
@@ -245,6 +248,7 @@ pub fn analysis(input: &AnalysisInput<'_>, shrink: Shrink) -> Prompt {
     prompt.memory(input.memory);
     prompt.refuted(input.attempts);
     prompt.patterns(input.patterns);
+    prompt.ongoing(input.ongoing);
     if let Some(reflection) = input.reflection {
         prompt.reflection(reflection);
     }
@@ -509,6 +513,7 @@ enum Tag {
     PastIncident,
     LearnedPattern,
     RefutedAttempt,
+    OngoingIncident,
     Question,
     ShownAnalysis,
     LastUpdate,
@@ -524,6 +529,7 @@ impl Tag {
             Self::PastIncident => "past_incident",
             Self::LearnedPattern => "learned_pattern",
             Self::RefutedAttempt => "refuted_attempt",
+            Self::OngoingIncident => "ongoing_incident",
             Self::Question => "question",
             Self::ShownAnalysis => "shown_analysis",
             Self::LastUpdate => "last_update",
@@ -1113,6 +1119,21 @@ impl Draft {
         }
     }
 
+    /// What runs elsewhere with the same signature: may be one outage, and proves nothing.
+    fn ongoing(&mut self, ongoing: &[OngoingIncident]) {
+        for incident in ongoing.iter().take(3) {
+            let since = incident.since.strftime("%Y-%m-%d %H:%M UTC").to_string();
+            let (title, _) = volatile::replace(&incident.title, |_| false);
+            let body = format!(
+                "{}\nopen since {since}; the same error line",
+                shortened(&one_line(&title), 160)
+            );
+            let attributes = [("service", incident.service.as_str())];
+            self.body
+                .push_str(&block(Tag::OngoingIncident, &attributes, &body));
+        }
+    }
+
     /// Report, attachments, thread and memories within what is left.
     fn data(&mut self, evidence: &Evidence, memories: &[&Recalled]) {
         let budget = self.left();
@@ -1662,6 +1683,7 @@ mod tests {
                 reflection: None,
                 attempts,
                 patterns: &[],
+                ongoing: &[],
                 failure_class: FailureClass::Saturation,
                 locale: Locale::En,
                 now: now(),
@@ -1680,6 +1702,7 @@ mod tests {
                 memory,
                 reflection: Some(reflection),
                 patterns: &[],
+                ongoing: &[],
                 attempts: &[],
                 failure_class: FailureClass::Saturation,
                 locale: Locale::En,

@@ -35,7 +35,107 @@ pub struct StepOwner {
     pub at: Timestamp,
 }
 
+/// A report that may be about an incident that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinedReport {
+    /// The incident.
+    pub incident: IncidentId,
+    /// It was added; else it waits for its reporter's word.
+    pub joined: bool,
+    /// The work that it came as (JSON).
+    pub content: String,
+    /// When.
+    pub at: Timestamp,
+}
+
 impl Store {
+    /// Keeps a report that waits, under the interaction it came with; one that is known stays.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn keep_report(
+        &self,
+        guild: &str,
+        report: u64,
+        kept: &JoinedReport,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.write(guild).await?;
+        query(
+            "INSERT INTO joined_report (guild, report, number, joined, content, at) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (guild, report) DO NOTHING",
+        )
+        .bind(guild)
+        .bind(report.to_string())
+        .bind(i64::from(kept.incident.number()))
+        .bind(i64::from(kept.joined))
+        .bind(storable(&kept.content))
+        .bind(millis(kept.at))
+        .execute(&mut *tx)
+        .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// A report that waits or was added.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn kept_report(
+        &self,
+        guild: &str,
+        report: u64,
+    ) -> Result<Option<JoinedReport>, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        let row: Option<(i64, i64, String, i64)> = query_as(
+            "SELECT number, joined, content, at FROM joined_report WHERE guild = $1 AND report = $2",
+        )
+        .bind(guild)
+        .bind(report.to_string())
+        .fetch_optional(&mut connection)
+        .await?;
+        row.map(|(number, joined, content, at)| {
+            Ok(JoinedReport {
+                incident: super::incident_id(number)?,
+                joined: joined != 0,
+                content,
+                at: timestamp(at)?,
+            })
+        })
+        .transpose()
+    }
+
+    /// A report was added to its incident.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn report_joined(&self, guild: &str, report: u64) -> Result<(), StoreError> {
+        let mut tx = self.write(guild).await?;
+        query("UPDATE joined_report SET joined = 1 WHERE guild = $1 AND report = $2")
+            .bind(guild)
+            .bind(report.to_string())
+            .execute(&mut *tx)
+            .await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// A report is an incident of its own. Whether it was kept at all.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn drop_report(&self, guild: &str, report: u64) -> Result<bool, StoreError> {
+        let mut tx = self.write(guild).await?;
+        let gone = query("DELETE FROM joined_report WHERE guild = $1 AND report = $2")
+            .bind(guild)
+            .bind(report.to_string())
+            .execute(&mut *tx)
+            .await?;
+        tx.commit().await?;
+        Ok(gone.rows_affected() > 0)
+    }
+
     /// Keeps an update that went out. The same words for the same audience right after each other
     /// are one update: `false`.
     ///

@@ -2,7 +2,7 @@
 
 use crate::incident::sameness::PeopleSaid;
 use crate::incident::{
-    FailureClass, FixAttempt, IncidentId, LearnedPattern, Locale, Memory, PastIncident, Registry,
+    FailureClass, FixAttempt, IncidentId, LearnedPattern, Locale, Memory, OngoingIncident, PastIncident, Registry,
     Report, Severity,
 };
 use jiff::Timestamp;
@@ -60,4 +60,18 @@ pub struct Ledger {
     /// Learned patterns that rest on what was recalled (R2).
     #[serde(default)]
     pub patterns: Vec<LearnedPattern>,
+    /// Open incidents of other services with the same signature (R32): shown above memory, never
+    /// joined by themselves, never proof.
+    #[serde(default)]
+    pub ongoing: Vec<OngoingIncident>,
+    /// How often the same trouble came to the service lately, this time included; less than two: not
+    /// again.
+    #[serde(default)]
+    pub times_lately: u32,
+    /// The newest past one whose prevention nobody called done.
+    #[serde(default)]
+    pub open_prevention: Option<IncidentId>,
 }
+
+/// What *lately* is for [`Ledger::times_lately`], in days.
+pub const LATELY_DAYS: u32 = 30;

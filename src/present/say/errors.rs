@@ -86,6 +86,8 @@ pub enum Trouble {
     NoMessageContent,
     /// Direct messages have no team memory.
     OnlyInServers,
+    /// The incident does not run any more.
+    NotRunning(IncidentId),
     /// An incident cannot stand under itself, through others neither.
     StandsUnderItself,
     /// Incidents that are seen from different places are not linked.
@@ -288,6 +290,10 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
         }
         (Locale::En, Trouble::OnlyInServers) => "I work in a server's channels, not in direct messages.".into(),
         (Locale::Zh, Trouble::OnlyInServers) => "我只在服务器的频道中工作，不支持私信。".into(),
+        (Locale::En, Trouble::NotRunning(id)) => {
+            format!("{id} does not run any more; nothing was changed.")
+        }
+        (Locale::Zh, Trouble::NotRunning(id)) => format!("{id} 已不在进行中；未做更改。"),
         (Locale::En, Trouble::StandsUnderItself) => {
             "These two already stand one under the other, so this would be a circle; nothing was changed.".into()
         }

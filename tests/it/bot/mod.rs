@@ -14,6 +14,7 @@ mod hindsight;
 mod history;
 mod injection;
 mod isolation;
+mod joining;
 mod keeping;
 mod limits;
 mod memory;
