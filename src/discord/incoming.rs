@@ -138,8 +138,15 @@ pub enum OptionValue {
     Flag(bool),
     /// An attachment, resolved.
     File(FileRef),
-    /// A user or role.
+    /// A role, or a user or role.
     Id(u64),
+    /// A person, as the guild shows them.
+    User {
+        /// Who.
+        id: u64,
+        /// Nickname, else display name, else account name.
+        name: String,
+    },
     /// A channel or thread, and whether the person may read there.
     Channel {
         /// The channel.
@@ -183,6 +190,14 @@ impl Options {
     pub fn id(&self, name: &str) -> Option<u64> {
         match self.0.get(name) {
             Some(OptionValue::Id(id)) => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// The person of an option, by id and shown name.
+    pub fn user(&self, name: &str) -> Option<(u64, &str)> {
+        match self.0.get(name) {
+            Some(OptionValue::User { id, name }) => Some((*id, name)),
             _ => None,
         }
     }

@@ -153,7 +153,17 @@ pub(super) fn options(given: &[CommandDataOption], resolved: &CommandDataResolve
                     .is_some_and(|bits| reads(bits.bits())),
             },
             CommandDataOptionValue::Role(id) => OptionValue::Id(id.get()),
-            CommandDataOptionValue::User(id) => OptionValue::Id(id.get()),
+            CommandDataOptionValue::User(id) => {
+                let nick = resolved
+                    .members
+                    .get(id)
+                    .and_then(|member| member.nick.as_deref());
+                let user = resolved.users.get(id)?;
+                OptionValue::User {
+                    id: id.get(),
+                    name: nick.unwrap_or_else(|| user.display_name()).to_owned(),
+                }
+            }
             CommandDataOptionValue::Mentionable(id) => OptionValue::Id(id.get()),
             _ => return None,
         })

@@ -8,6 +8,7 @@ use super::escape::{code_span, fitted, inline, plain};
 use super::say;
 use crate::incident::Locale;
 use crate::incident::link::web_address;
+use crate::validation::risk;
 use jiff::Timestamp;
 use std::cell::Cell;
 
@@ -52,13 +53,21 @@ impl Ink {
         self.cut.set(true);
     }
 
-    /// Text of others, as text.
+    /// Text of others, as text. What destroys stands in no code that its author gave it (R18): on
+    /// Discord back ticks don't act, a file may be read as Markdown.
     pub fn text(&self, text: &str, room: usize) -> String {
+        if !self.discord && text.contains('`') && risk::is_destructive_text(text) {
+            return plain(&text.replace('`', ""));
+        }
         self.fit(text, room, if self.discord { inline } else { plain })
     }
 
-    /// Text of others, as code.
+    /// Text of others, as code; as text where it holds a command that destroys (R18): code is what a
+    /// tap copies.
     pub fn code(&self, text: &str, room: usize) -> String {
+        if risk::is_destructive_text(text) {
+            return self.text(text, room);
+        }
         self.fit(text, room, code_span)
     }
 

@@ -35,7 +35,7 @@ mod steps;
 mod suspected;
 mod text;
 mod triage;
-mod update;
+pub mod update;
 
 pub use analysis::{Analysis, Answer, Correction};
 pub use answer::answer;

@@ -2,7 +2,9 @@
 //! real client over real HTTP and WebSocket against the stand-in.
 
 mod analysis;
+mod approval;
 mod clicks;
+mod clock;
 mod commands;
 mod durable;
 mod embeddings;
@@ -17,6 +19,7 @@ pub mod model;
 mod opened;
 mod outcomes;
 mod reports;
+mod running;
 mod secrets;
 mod services;
 mod shared;
