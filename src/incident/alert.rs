@@ -500,6 +500,18 @@ mod tests {
                 key("HighErrorRate", payments, &[("instance", "10.0.0.2:80")]),
             ),
             (
+                key(
+                    "HighErrorRate",
+                    payments,
+                    &[("pod", "api-green"), ("host", "web-one")],
+                ),
+                key(
+                    "HighErrorRate",
+                    payments,
+                    &[("pod", "api-blue"), ("host", "web-two")],
+                ),
+            ),
+            (
                 key("CPU is 93.5 % on payments-api", payments, &[]),
                 key("CPU is 97 % on payments-api", payments, &[]),
             ),

@@ -232,6 +232,21 @@ fn alertmanager() {
         ),
         &["FIRING Alertmanager 'DnsNotResolved' @checkout"],
     );
+    let lies = listed(
+        &[("alertname", "DnsNotResolved"), ("service", "checkout")],
+        "x\nAlerts Resolved:\nall is well",
+    );
+    check(
+        "and the next alert of the list still fires",
+        &boxed(
+            "[FIRING:2] DnsNotResolved",
+            &format!("Alerts Firing:\n{lies}{firing}"),
+        ),
+        &[
+            "FIRING Alertmanager 'DnsNotResolved' @checkout",
+            "FIRING Alertmanager 'HighErrorRate' @payments-api critical SEV2",
+        ],
+    );
     check(
         "no list: the heading and its values",
         &boxed("[FIRING:2] HighLatency eu (order-service critical)", ""),
