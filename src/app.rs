@@ -171,6 +171,7 @@ impl App {
             turns: Arc::new(Turns::default()),
             provisional_after: tuning.provisional_after,
             retention_days: config.retention_days,
+            reads_messages: discord.message_content,
         };
         let queue = Queue::start(
             &store,
@@ -291,6 +292,12 @@ async fn keep_house(duty: Duty, mut stopped: watch::Receiver<bool>) {
                 "old events can't be forgotten"
             );
         }
+        if let Err(error) = duty.store.prune_watched(now).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "old changes can't be forgotten"
+            );
+        }
         if duty.retention_days.is_none() {
             continue;
         }
@@ -365,8 +372,9 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             return Ok(());
         }
         match work {
-            Work::Analyze(work) => jobs::analyze::run(duty, &job, *work).await,
-            Work::Reanalyze(work) => jobs::analyze::rerun(duty, &job, work).await,
+            // Large ones have a place of their own, so that the others stay small.
+            Work::Analyze(work) => Box::pin(jobs::analyze::run(duty, &job, *work)).await,
+            Work::Reanalyze(work) => Box::pin(jobs::analyze::rerun(duty, &job, work)).await,
             Work::FollowUp(work) => jobs::talk::follow_up(duty, work).await,
             Work::Evidence(work) => jobs::talk::evidence(duty, work).await,
             Work::Click(work) => jobs::clicks::click(duty, &job, work).await,
@@ -391,6 +399,9 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::Set(work) => jobs::running::set(duty, *work).await,
             Work::Look(work) => jobs::running::look(duty, work).await,
             Work::Join(work) => jobs::joining::join_unasked(duty, work).await,
+            Work::Told(work) => Box::pin(jobs::watch::told(duty, *work)).await,
+            Work::WatchLook(work) => Box::pin(jobs::watch::look(duty, work)).await,
+            Work::WatchErrand(work) => Box::pin(jobs::watch::errand(duty, work)).await,
         }
     };
     tracing::Instrument::instrument(done, span).await

@@ -50,6 +50,8 @@ pub struct Duty {
     pub provisional_after: Duration,
     /// Incidents that ended so many days ago are forgotten; `None`: never.
     pub retention_days: Option<u32>,
+    /// The bot asks to read what others write: without it no alert can be read.
+    pub reads_messages: bool,
 }
 
 /// Acknowledgements that are under way: a job does not answer an interaction before them. And the
@@ -343,6 +345,7 @@ impl Duty {
             .started_at
             .filter(|at| ![incident.reported_at, incident.detected_at].contains(&Some(*at)));
         view.returned(&stored.case);
+        view.alerts = Box::pin(self.alerts_shown(incident)).await?;
         view.cause_confirmed = incident.past.cause_confirmed;
         if view.severity.is_grave() {
             let said = triage::Said {

@@ -27,4 +27,5 @@ pub mod review;
 pub mod running;
 mod secrets;
 pub mod talk;
+pub mod watch;
 pub mod work;

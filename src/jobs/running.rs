@@ -5,8 +5,8 @@
 //! and shows on the headline. Pressing again takes back; nothing is moved to mitigated, resolved or
 //! closed but by people (R31).
 
-use super::joining;
 use super::duty::{Duty, attempt_key, incident_of, reporter, reporter_id, reporter_name, scope_of};
+use super::joining;
 use super::queue::JobError;
 use super::work::{Look, OwnClick, SetIncident, Work};
 use crate::incident::rights::{self, Deed};
@@ -173,6 +173,10 @@ impl Duty {
         if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
             self.refresh(incident, latest.seq, &[Slot::Headline])
                 .await?;
+        } else if incident.headline.is_some() {
+            // What an alert opened stands there without an analysis.
+            let card = present::alert_card(&Box::pin(self.alert_view(incident)).await?);
+            super::analyze::refresh_headline(self, incident, &card).await;
         }
         Ok(())
     }

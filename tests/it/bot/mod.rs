@@ -27,6 +27,7 @@ mod secrets;
 mod services;
 mod shared;
 mod talk;
+mod watch;
 
 use crate::homes;
 use precedent::app::{App, Tuning};
