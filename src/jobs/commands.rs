@@ -298,7 +298,8 @@ async fn update(duty: &Duty, _who: &Person, place: &Place, options: &Options) ->
     present::update_post(&analysis, &view).ok_or_else(|| Trouble::NoIncidentHere.into())
 }
 
-/// The audience of a posted update is changed in place.
+/// The audience of a posted update is changed in place, or it is composed anew.
+#[expect(clippy::too_many_arguments, reason = "a click is exactly these facts")]
 pub async fn change_audience(
     duty: &Duty,
     reply: &Reply,

@@ -11,8 +11,8 @@ use super::pause;
 use super::review;
 use super::talk::BURST;
 use super::work::{
-    Analyze, Approve, ChooseService, Click, Evidence, FollowUp, Forget, Import, OwnClick, Reanalyze,
-    Resolve, SetIncident, TickSteps, Work, audience_of,
+    Analyze, Approve, ChooseService, Click, Evidence, FollowUp, Forget, Import, OwnClick,
+    Reanalyze, Resolve, SetIncident, TickSteps, Work, audience_of,
 };
 use crate::discord::{
     BotMay, DiscordError, FileRef, Incoming, Need, OptionValue, Person, Place, Reply, SeenMessage,

@@ -196,7 +196,17 @@ pub async fn separate(
     };
     let analyze = analyze_of(&kept)?;
     let its_reporter = analyze.who.id == work.who;
-    if !its_reporter && !may(duty, work, incident, &Action::Unmerge { incident: incident.id() }).await? {
+    if !its_reporter
+        && !may(
+            duty,
+            work,
+            incident,
+            &Action::Unmerge {
+                incident: incident.id(),
+            },
+        )
+        .await?
+    {
         let right = rights::right_for(Deed::SetState);
         let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
         duty.tell(&click.reply, &post).await;
@@ -333,7 +343,14 @@ pub async fn merge_into(
     }
     let now = Timestamp::now();
     duty.store
-        .link(&scope, incident.id(), Link::DuplicateOf, Some(other), by, now)
+        .link(
+            &scope,
+            incident.id(),
+            Link::DuplicateOf,
+            Some(other),
+            by,
+            now,
+        )
         .await
         .map_err(|error| match error {
             LinkError::Cycle => Unmerged::Refused(Trouble::StandsUnderItself),
@@ -418,7 +435,14 @@ pub async fn unmerge(duty: &Duty, work: &OwnClick, incident: &Incident) -> Resul
     let now = Timestamp::now();
     match duty
         .store
-        .link(&scope, incident.id(), Link::DuplicateOf, None, &click.by, now)
+        .link(
+            &scope,
+            incident.id(),
+            Link::DuplicateOf,
+            None,
+            &click.by,
+            now,
+        )
         .await
     {
         Ok(_) => {}

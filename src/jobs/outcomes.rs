@@ -14,8 +14,8 @@ use super::duty::{Duty, Posted, incident_of, scope_of};
 use super::queue::{Job, JobError};
 use super::respond::Read;
 use super::work::{Click, Reanalyze, Watch, Work};
-use crate::incident::sameness::{Likeness, one_service, shares_pattern_as};
 use crate::incident::ongoing::{Relation, relation};
+use crate::incident::sameness::{Likeness, one_service, shares_pattern_as};
 use crate::incident::{
     IncidentId, LearnedPattern, OngoingIncident, Outcome, PastIncident, PatternId, Standing, Status,
 };

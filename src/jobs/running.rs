@@ -5,8 +5,8 @@
 //! and shows on the headline. Pressing again takes back; nothing is moved to mitigated, resolved or
 //! closed but by people (R31).
 
-use super::joining;
 use super::duty::{Duty, attempt_key, incident_of, reporter, reporter_id, reporter_name, scope_of};
+use super::joining;
 use super::queue::JobError;
 use super::work::{Look, OwnClick, SetIncident, Work};
 use crate::incident::rights::{self, Deed};

@@ -322,7 +322,7 @@ impl View {
                 since: ongoing.since,
             })
             .collect();
-        self.running.repeat = (ledger.times_lately > 1).then(|| Repeat {
+        self.running.repeat = (ledger.times_lately > 1).then_some(Repeat {
             nth: ledger.times_lately as usize,
             days: crate::validation::case::LATELY_DAYS,
             open_prevention: ledger.open_prevention,
