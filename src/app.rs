@@ -274,9 +274,10 @@ fn gateway_config(
     }
 }
 
-/// Every hour: events that were seen long ago are forgotten, and the day's look for old incidents is
+/// At the start every running incident is looked at. Every hour: events that were seen long ago are forgotten, and the day's look for old incidents is
 /// committed, where old ones are to be forgotten.
 async fn keep_house(duty: Duty, mut stopped: watch::Receiver<bool>) {
+    jobs::running::look_at_all(&duty).await;
     let mut hourly = tokio::time::interval(Duration::from_secs(60 * 60));
     loop {
         tokio::select! {
@@ -370,6 +371,7 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::Evidence(work) => jobs::talk::evidence(duty, work).await,
             Work::Click(work) => jobs::clicks::click(duty, &job, work).await,
             Work::Tick(work) => jobs::clicks::tick(duty, work).await,
+            Work::Approve(work) => jobs::approval::answer(duty, work).await,
             Work::ShowUpdate(work) => jobs::clicks::show_update(duty, work).await,
             Work::Resolve(work) => jobs::talk::resolve(duty, work).await,
             Work::AskOutcome(work) => jobs::clicks::ask_outcome(duty, work).await,
@@ -385,6 +387,9 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::Forget(work) => jobs::keeping::forget(duty, work).await,
             Work::Forgotten(work) => jobs::keeping::after_forgetting(duty, work).await,
             Work::Retain(work) => jobs::keeping::retain(duty, work).await,
+            Work::Own(work) => jobs::running::own(duty, work).await,
+            Work::Set(work) => jobs::running::set(duty, *work).await,
+            Work::Look(work) => jobs::running::look(duty, work).await,
         }
     };
     tracing::Instrument::instrument(done, span).await

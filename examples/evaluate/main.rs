@@ -1,4 +1,4 @@
-//! Measures the reading of answers, the risk of commands, recall, redaction and
+//! Measures the reading of answers and of alerts, the risk of commands, recall, redaction and
 //! grounding, on files of cases.
 //!
 //!     cargo run --release --example evaluate -- json FILE...
@@ -8,10 +8,12 @@
 //!     cargo run --release --example evaluate -- secrets DIR [LOGS]
 //!     cargo run --release --example evaluate -- grounding FILE...
 //!     cargo run --release --example evaluate -- injection DIR
+//!     cargo run --release --example evaluate -- alerts DIR
 //!
 //! Each mode prints its findings, and as its last line its figures as one JSON object.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod alerts;
 mod grounding;
 mod injection;
 mod postmortems;
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
     let files: Vec<String> = arguments.collect();
     if files.is_empty() {
         eprintln!(
-            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS] | grounding FILE... | injection DIR"
+            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS] | grounding FILE... | injection DIR | alerts DIR"
         );
         return ExitCode::FAILURE;
     }
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         "secrets" => secrets::measure(&files),
         "grounding" => measure_grounding(&files),
         "injection" => measure_injection(&files),
+        "alerts" => alerts::measure(&files),
         other => Err(format!("unknown mode {other}")),
     };
     match result {

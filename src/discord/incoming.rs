@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::permission::{BotMay, May};
 use crate::incident::Locale;
+use crate::incident::post::Post;
 
 /// Discord's epoch (the first second of 2015) in unix milliseconds; ids count from it.
 const DISCORD_EPOCH_MS: i64 = 1_420_070_400_000;
@@ -137,8 +138,15 @@ pub enum OptionValue {
     Flag(bool),
     /// An attachment, resolved.
     File(FileRef),
-    /// A user or role.
+    /// A role, or a user or role.
     Id(u64),
+    /// A person, as the guild shows them.
+    User {
+        /// Who.
+        id: u64,
+        /// Nickname, else display name, else account name.
+        name: String,
+    },
     /// A channel or thread, and whether the person may read there.
     Channel {
         /// The channel.
@@ -186,6 +194,14 @@ impl Options {
         }
     }
 
+    /// The person of an option, by id and shown name.
+    pub fn user(&self, name: &str) -> Option<(u64, &str)> {
+        match self.0.get(name) {
+            Some(OptionValue::User { id, name }) => Some((*id, name)),
+            _ => None,
+        }
+    }
+
     /// The attachment of an option.
     pub fn file(&self, name: &str) -> Option<&FileRef> {
         match self.0.get(name) {
@@ -219,6 +235,10 @@ pub struct SeenMessage {
     /// footer), then what a forwarded message says, each as plain lines. Empty where the message
     /// has no text, or where the bot may not read it.
     pub text: String,
+    /// Of a bot or a webhook, the words of the message itself and where they stand: alerts are read
+    /// from it. Not redacted; `None` for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub post: Option<Box<Post>>,
     /// Its attachments (and a forwarded message's).
     pub files: Vec<FileRef>,
     /// When it was written, by Discord's clock, unix milliseconds.
@@ -570,6 +590,10 @@ mod tests {
             author: who.clone(),
             from_bot: false,
             text: "password=hunter2".to_owned(),
+            post: Some(Box::new(Post {
+                content: "password=hunter2".to_owned(),
+                ..Post::default()
+            })),
             files: vec![FileRef {
                 id: 4,
                 name: "hunter2.log".to_owned(),

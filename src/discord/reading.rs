@@ -23,6 +23,7 @@ use super::incoming::{
 };
 use super::permission::{BotMay, May, reads, views};
 use crate::incident::Locale;
+use crate::incident::post::{Embed as PostEmbed, Post, Writer};
 
 pub(super) fn reply(id: InteractionId, application: ApplicationId, token: &str) -> Reply {
     Reply {
@@ -152,7 +153,17 @@ pub(super) fn options(given: &[CommandDataOption], resolved: &CommandDataResolve
                     .is_some_and(|bits| reads(bits.bits())),
             },
             CommandDataOptionValue::Role(id) => OptionValue::Id(id.get()),
-            CommandDataOptionValue::User(id) => OptionValue::Id(id.get()),
+            CommandDataOptionValue::User(id) => {
+                let nick = resolved
+                    .members
+                    .get(id)
+                    .and_then(|member| member.nick.as_deref());
+                let user = resolved.users.get(id)?;
+                OptionValue::User {
+                    id: id.get(),
+                    name: nick.unwrap_or_else(|| user.display_name()).to_owned(),
+                }
+            }
             CommandDataOptionValue::Mentionable(id) => OptionValue::Id(id.get()),
             _ => return None,
         })
@@ -199,7 +210,9 @@ pub(super) fn is_automatic(message: &Message) -> bool {
 }
 
 pub(super) fn seen(message: &Message) -> SeenMessage {
-    let text = text(message);
+    let post = post(message);
+    let text = text(message, &post);
+    let from_bot = is_automatic(message);
     let forwarded = message.message_snapshots.iter();
     let files = message
         .attachments
@@ -222,8 +235,9 @@ pub(super) fn seen(message: &Message) -> SeenMessage {
             locale: Locale::of_text(&text),
             may: May::of(0, ids(roles)),
         },
-        from_bot: is_automatic(message),
+        from_bot,
         text,
+        post: from_bot.then(|| Box::new(post)),
         files,
         at_ms: made_at_ms(message.id.get()),
     }
@@ -272,49 +286,60 @@ pub(super) fn mentions(cache: &Cache, guild: GuildId, message: &Message, bot: Us
 }
 
 /// Everything that a message says, as plain lines.
-fn text(message: &Message) -> String {
-    let mut lines = Lines::default();
-    lines.add(&message.content);
-    message.embeds.iter().for_each(|embed| lines.embed(embed));
-    for snapshot in &message.message_snapshots {
-        lines.add(&snapshot.content);
-        snapshot.embeds.iter().for_each(|embed| lines.embed(embed));
-    }
-    lines.0
+fn text(message: &Message, own: &Post) -> String {
+    let forwarded = message.message_snapshots.iter().map(|snapshot| {
+        let post = Post {
+            content: snapshot.content.clone(),
+            embeds: snapshot.embeds.iter().map(embed).collect(),
+            ..Post::default()
+        };
+        post.text()
+    });
+    let mut texts: Vec<String> = std::iter::once(own.text()).chain(forwarded).collect();
+    texts.retain(|text| !text.is_empty());
+    texts.join("\n")
 }
 
-#[derive(Default)]
-struct Lines(String);
-
-impl Lines {
-    fn add(&mut self, text: &str) {
-        let text = text.trim();
-        if text.is_empty() {
-            return;
-        }
-        if !self.0.is_empty() {
-            self.0.push('\n');
-        }
-        self.0.push_str(text);
+/// The words of the message itself, where they stand.
+fn post(message: &Message) -> Post {
+    Post {
+        by: if message.webhook_id.is_some() {
+            Writer::Webhook
+        } else if message.author.bot {
+            Writer::Bot
+        } else {
+            Writer::Person
+        },
+        author: message.author.display_name().to_owned(),
+        content: message.content.clone(),
+        embeds: message.embeds.iter().map(embed).collect(),
+        at_ms: made_at_ms(message.id.get()),
     }
+}
 
-    fn embed(&mut self, embed: &Embed) {
-        if let Some(author) = &embed.author {
-            self.add(&author.name);
-        }
-        self.add(embed.title.as_deref().unwrap_or(""));
-        self.add(embed.description.as_deref().unwrap_or(""));
-        for field in &embed.fields {
-            match (field.name.trim(), field.value.trim()) {
-                // Some alerts fill a field's name with an invisible character.
-                ("" | "\u{200b}", value) => self.add(value),
-                (name, "" | "\u{200b}") => self.add(name),
-                (name, value) => self.add(&format!("{name}: {value}")),
-            }
-        }
-        if let Some(footer) = &embed.footer {
-            self.add(&footer.text);
-        }
+fn embed(embed: &Embed) -> PostEmbed {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    PostEmbed {
+        author: embed
+            .author
+            .as_ref()
+            .map_or_else(String::new, |author| author.name.clone()),
+        title: text(&embed.title),
+        url: text(&embed.url),
+        description: text(&embed.description),
+        fields: embed
+            .fields
+            .iter()
+            .map(|field| (field.name.clone(), field.value.clone()))
+            .collect(),
+        footer: embed
+            .footer
+            .as_ref()
+            .map_or_else(String::new, |footer| footer.text.clone()),
+        colour: embed.colour.map(|colour| colour.0),
+        at_ms: embed
+            .timestamp
+            .map(|at| at.unix_timestamp().saturating_mul(1000)),
     }
 }
 
@@ -369,6 +394,39 @@ mod tests {
     }
 
     #[test]
+    fn alerts_keep_the_places_of_their_words() {
+        let change = json!({
+            "webhook_id": "8", "content": "c",
+            "embeds": [{
+                "author": {"name": "a"}, "title": "t", "url": "https://x.test/", "description": "d",
+                "fields": [{"name": "n", "value": "v", "inline": true}], "footer": {"text": "f"},
+                "color": 255, "timestamp": "2026-05-14T02:51:00Z",
+            }],
+        });
+        let post = *seen(&message(change)).post.expect("of a webhook");
+        let embed = PostEmbed {
+            author: "a".to_owned(),
+            title: "t".to_owned(),
+            url: "https://x.test/".to_owned(),
+            description: "d".to_owned(),
+            fields: vec![("n".to_owned(), "v".to_owned())],
+            footer: "f".to_owned(),
+            colour: Some(255),
+            at_ms: Some(1_778_727_060_000),
+        };
+        assert_eq!(
+            post,
+            Post {
+                by: Writer::Webhook,
+                author: "Alice A.".to_owned(),
+                content: "c".to_owned(),
+                embeds: vec![embed],
+                at_ms: 1_462_015_105_796,
+            }
+        );
+    }
+
+    #[test]
     fn people_have_the_name_that_the_guild_shows() {
         let nick = json!({"member": {
             "nick": "al (on call)", "roles": ["9"], "joined_at": null, "deaf": false, "mute": false,
@@ -386,6 +444,7 @@ mod tests {
             assert!(!seen.from_bot);
         }
         assert!(seen(&message(json!({"webhook_id": "8"}))).from_bot);
+        assert!(seen(&message(json!({}))).post.is_none());
         assert!(!is_written(&message(json!({"type": 18}))));
     }
 }

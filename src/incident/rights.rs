@@ -36,11 +36,15 @@ pub enum Deed {
     ResolveForOthers,
     /// Remembers somebody else's message as an incident.
     RememberForOthers,
-    /// Ticks a destructive step.
-    DestructiveStep,
+    /// Approves a destructive step, so that it may be ticked.
+    ApproveStep,
+    /// Sets severity, status or lead of an incident that somebody else reported and leads.
+    SetState,
 }
 
-use Deed::{Buttons, Command, DestructiveStep, RememberForOthers, ResolveForOthers, ResolveOwn};
+use Deed::{
+    ApproveStep, Buttons, Command, RememberForOthers, ResolveForOthers, ResolveOwn, SetState,
+};
 use Right::{Administer, Own, Respond, Write};
 
 /// The table.
@@ -52,6 +56,11 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (Command("why"), Write),
     (Command("incident show"), Write),
     (Command("incident list"), Write),
+    // Severity, status and lead take more, further on.
+    (Command("incident set"), Write),
+    (Command("incident timeline"), Write),
+    (Command("incident postmortem"), Write),
+    (Command("catchup"), Write),
     (Command("memory search"), Write),
     (Command("memory show"), Write),
     (Command("memory add"), Write),
@@ -66,7 +75,8 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (ResolveOwn, Write),
     (ResolveForOthers, Respond),
     (RememberForOthers, Respond),
-    (DestructiveStep, Respond),
+    (ApproveStep, Respond),
+    (SetState, Respond),
     (Command("memory duplicate"), Respond),
     (Command("memory import"), Administer),
     (Command("memory export"), Administer),
@@ -79,6 +89,7 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (Command("service merge"), Administer),
     (Command("service remove"), Administer),
     (Command("settings roles"), Own),
+    (Command("settings severity"), Administer),
 ];
 
 /// What a deed takes. A command that is not in the table takes the most: it was forgotten there.
@@ -109,6 +120,6 @@ mod tests {
         }
         assert_eq!(right_for_command("memory forget"), Administer);
         assert_eq!(right_for_command("format disk"), Own);
-        assert_eq!(right_for(DestructiveStep), Respond);
+        assert_eq!(right_for(ApproveStep), Respond);
     }
 }

@@ -220,9 +220,57 @@ impl Registry {
         }
     }
 
+    /// The names of the registry, prepared for whoever asks for many.
+    pub fn names(&self) -> Names<'_> {
+        Names {
+            registry: self,
+            index: Index::of(self),
+        }
+    }
+
     /// The one service that a report speaks of: the only one that it names, else the only one that
     /// its first line names. Two candidates are no answer.
     pub fn named_in(&self, report: &str) -> Option<&str> {
+        self.names().named_in(report)
+    }
+
+    /// Every registered service that a text names, in the order of their first mention.
+    pub fn mentions(&self, text: &str) -> Vec<&str> {
+        self.names().mentions(text)
+    }
+}
+
+/// The names of a registry, each normalised once: a message has many words to be looked up.
+pub struct Names<'r> {
+    registry: &'r Registry,
+    index: Index<'r>,
+}
+
+impl<'r> Names<'r> {
+    /// The registry that they are from.
+    pub fn registry(&self) -> &'r Registry {
+        self.registry
+    }
+
+    /// See [`Registry::resolve`].
+    pub fn resolve(&self, name: &str) -> Option<&'r str> {
+        self.index.resolve(name)
+    }
+
+    /// See [`same_service`].
+    pub fn same(&self, one: Option<&str>, other: Option<&str>) -> bool {
+        let (Some(one), Some(other)) = (one, other) else {
+            return false;
+        };
+        match (self.resolve(one), self.resolve(other)) {
+            (Some(one), Some(other)) => one == other,
+            (None, None) => !key(one).is_empty() && key(one) == key(other),
+            _ => false,
+        }
+    }
+
+    /// See [`Registry::named_in`].
+    pub fn named_in(&self, report: &str) -> Option<&'r str> {
         let all = self.mentions(report);
         if let [only] = all.as_slice() {
             return Some(only);
@@ -234,9 +282,9 @@ impl Registry {
         }
     }
 
-    /// Every registered service that a text names, in the order of their first mention.
-    pub fn mentions(&self, text: &str) -> Vec<&str> {
-        if self.services.is_empty() {
+    /// See [`Registry::mentions`].
+    pub fn mentions(&self, text: &str) -> Vec<&'r str> {
+        if self.registry.services.is_empty() {
             return Vec::new();
         }
         let folded = fold(text);
@@ -245,8 +293,7 @@ impl Registry {
             .map(|chunk| chunk.trim_matches(['-', '_', '.']))
             .filter(|chunk| !chunk.is_empty())
             .collect();
-        let index = Index::of(self);
-        let mut found: Vec<&str> = Vec::new();
+        let mut found: Vec<&'r str> = Vec::new();
         let mut add = |name| {
             if !found.contains(&name) {
                 found.push(name);
@@ -262,13 +309,13 @@ impl Registry {
                 if spelled.chars().count() < 3 {
                     continue;
                 }
-                if let Some(name) = index.resolve(&spelled) {
+                if let Some(name) = self.index.resolve(&spelled) {
                     add(name);
                     break;
                 }
             }
         }
-        for service in &self.services {
+        for service in &self.registry.services {
             let named_in_han = std::iter::once(&service.name)
                 .chain(&service.aliases)
                 .any(|name| name.chars().any(is_cjk) && folded.contains(&fold(name)));
@@ -280,7 +327,7 @@ impl Registry {
     }
 }
 
-/// The names of a registry, each normalised once: a report holds many words to be looked up.
+/// The ways to a service by its names.
 #[derive(Default)]
 struct Index<'r> {
     exact: HashMap<&'r str, &'r Service>,

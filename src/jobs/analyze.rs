@@ -24,6 +24,9 @@ use jiff::Timestamp;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
+/// Whose word it is where nobody said it.
+const BOT: &str = "precedent";
+
 /// A report becomes an incident.
 pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> {
     duty.acknowledgements.wait(work.reply.interaction).await;
@@ -69,6 +72,7 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     pause::at("headline").await;
     incident = thread(duty, &work, incident, &read).await?;
     pause::at("thread").await;
+    duty.look_later(&incident).await;
     // Asked once; the analysis goes on with an unknown service meanwhile.
     super::registry::ask(duty, &incident, &read.triage.service_ambiguous).await?;
     let key = job.command.key.clone();
@@ -394,6 +398,7 @@ fn first_view(incident: &Incident, analysis: &Analysis, read: &Read) -> present:
     view.service.clone_from(&incident.past.service);
     view.status = incident.status;
     view.reporter = super::duty::reporter_name(&incident.reporter).to_owned();
+    view.running.times = incident.times();
     view.change_before_impact = read.triage.change_before.is_some();
     view.returned(&read.case);
     view
@@ -709,6 +714,9 @@ pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobEr
     if let Some(update) = present::update_post(&analysis, &view) {
         duty.post_in_thread(&incident, seq, Slot::Update.word(), &update)
             .await?;
+        // What stands in the thread is said with that.
+        duty.update_went_out(&incident, &analysis, &view, BOT)
+            .await?;
     }
     pause::at("update").await;
     refresh_headline(duty, &incident, &present::headline(&analysis, &view)).await;
@@ -721,6 +729,7 @@ pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobEr
         .await?;
     }
     retire_offers(duty, &incident, seq).await?;
+    duty.look_later(&incident).await;
     // What was written while the model thought is news to this analysis too.
     offer_reanalysis(duty, &scope, incident.id()).await?;
     pause::at("finished").await;

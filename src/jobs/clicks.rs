@@ -1,10 +1,10 @@
 //! Clicks: a cause confirmed or rejected, a fix tried and what became of it, steps ticked. One
 //! click, recorded, reversible; it feeds memory while the incident runs (R28).
 
+use super::approval;
 use super::duty::{Duty, Posted, attempt_key, incident_of, scope_of};
 use super::queue::{Job, JobError};
 use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
-use crate::incident::rights::{self, Deed};
 use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action, CardRef, Slot};
@@ -326,7 +326,7 @@ fn card_of_attempt(incident: IncidentId, key: &str) -> Option<CardRef> {
     })
 }
 
-/// Steps are ticked and unticked; destructive ones by a named approver only (R18).
+/// Steps are ticked and unticked; destructive ones once a named approver answers for them (R18).
 pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
     duty.acknowledgements.wait(work.click.interaction).await;
     let Some(Action::Tick {
@@ -348,30 +348,29 @@ pub async fn tick(duty: &Duty, work: TickSteps) -> Result<(), JobError> {
     let Some(analysis) = duty.shown(&stored) else {
         return Err(JobError::never("a checklist without an analysis"));
     };
-    let right = rights::right_for(Deed::DestructiveStep);
-    let may_approve = duty.allowed(&work.may, work.click.guild, right).await?;
     let now = Timestamp::now();
-    let mut refused = false;
+    let done = duty.store.ticks(&scope, id, seq).await?;
+    let asked = duty.store.approvals(&scope, id, seq).await?;
+    let mut unapproved = Vec::new();
     for (place, step) in analysis.next_steps.iter().enumerate() {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         let ticked = work.ticked.contains(&place);
-        if ticked && step.needs_approver() && !may_approve {
-            let stands = duty
-                .store
-                .ticks(&scope, id, seq)
-                .await?
-                .iter()
-                .any(|tick| tick.step == place && tick.ticked);
-            refused |= !stands;
+        if ticked
+            && step.needs_approver()
+            && !approval::standing(&asked, place, step).is_some_and(|request| request.is_approved())
+        {
+            // What is ticked stays so, whatever became of its approval since.
+            if !done.iter().any(|tick| tick.step == place && tick.ticked) {
+                unapproved.push(place);
+            }
             continue;
         }
         duty.store
             .tick(&scope, id, seq, place, ticked, &work.click.by, now)
             .await?;
     }
-    if refused {
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, work.click.locale);
-        duty.tell(&work.click.reply, &post).await;
+    if !unapproved.is_empty() {
+        approval::ask(duty, &incident, &stored, &analysis, &work, &unapproved).await?;
     }
     duty.refresh(&incident, seq, &[Slot::Checklist]).await
 }
@@ -406,6 +405,9 @@ pub async fn show_update(duty: &Duty, work: Click) -> Result<(), JobError> {
     if let Some(post) = present::update_post(&analysis, &view) {
         duty.post_in_thread(&incident, seq, Slot::Update.word(), &post)
             .await?;
+        duty.update_went_out(&incident, &analysis, &view, &work.by)
+            .await?;
+        duty.look_later(&incident).await;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
 use super::outcomes::{self, NotHeld};
 use super::recollect::{Asked, Recollected, united};
-use super::{keeping, registry};
+use super::{chronicle, keeping, registry};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
 use crate::incident::rights::right_for_command;
 use crate::incident::{
@@ -66,6 +66,8 @@ async fn answer_to(
         "update" => update(duty, who, place, options).await,
         "incident show" => incident_show(duty, who, place, options).await,
         "incident list" => incident_list(duty, who, place, options).await,
+        "incident timeline" => chronicle::timeline(duty, who, place, options).await,
+        "incident postmortem" => chronicle::postmortem(duty, who, place, options).await,
         "memory search" => memory_search(duty, who, place, options).await,
         "memory show" => memory_show(duty, who, place, options).await,
         "memory add" => memory_add(duty, who, place, options).await,
@@ -83,6 +85,8 @@ async fn answer_to(
         "service merge" => registry::merge(duty, who, place, options).await,
         "service remove" => registry::remove(duty, who, place, options).await,
         "settings roles" => roles(duty, who, place, options).await,
+        "settings severity" => severity(duty, who, place, options).await,
+        "catchup" => catch_up(duty, who, place, None).await,
         _ => Err(Refusal::Trouble(Trouble::UnknownAction)),
     }
 }
@@ -302,6 +306,7 @@ pub async fn change_audience(
     id: IncidentId,
     seq: u32,
     audience: Option<Audience>,
+    refreshed: bool,
 ) {
     let composed = async {
         let (scope, _) = duty.scope(place).await?;
@@ -313,7 +318,17 @@ pub async fn change_audience(
             .await?;
         view.update_shown = true;
         view.audience = audience.unwrap_or(Audience::Internal);
-        present::update_post(&analysis, &view).ok_or(StoreError::NotFound)
+        let post = present::update_post(&analysis, &view).ok_or(StoreError::NotFound)?;
+        // Composed anew in the thread it is the team's next update.
+        if refreshed
+            && view.audience == Audience::Internal
+            && duty
+                .update_went_out(&incident, &analysis, &view, &who.name)
+                .await?
+        {
+            duty.look_later(&incident).await;
+        }
+        Ok(post)
     };
     match composed.await {
         Ok(post) => {
@@ -472,6 +487,108 @@ async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Optio
     let mut view = duty.view(&incident, stored, &analysis, now).await?;
     view.locale = who.locale;
     Ok(present::incident_show(Some(&analysis), &view))
+}
+
+/// Somebody wants to be reminded when an update is due, or no longer.
+pub(super) async fn remind_me(
+    duty: &Duty,
+    who: &Person,
+    place: &Place,
+    id: IncidentId,
+) -> Answered {
+    let (scope, _) = duty.scope(place).await?;
+    let incident = find(duty, &scope, id).await?;
+    let wanted = duty
+        .store
+        .toggle_reminder(&scope, id, who.id, Timestamp::now())
+        .await?;
+    duty.look_later(&incident).await;
+    Ok(present::private(say::reminder_set(who.locale, wanted)))
+}
+
+/// The shown update went out: the next one says what changed since.
+pub(super) async fn update_sent(
+    duty: &Duty,
+    who: &Person,
+    place: &Place,
+    id: IncidentId,
+    seq: u32,
+    audience: Audience,
+) -> Answered {
+    let (scope, _) = duty.scope(place).await?;
+    let incident = find(duty, &scope, id).await?;
+    let stored = duty.store.analysis(&scope, id, seq).await?;
+    let analysis = duty.shown(&stored).ok_or(Trouble::UnknownIncident)?;
+    let mut view = duty
+        .view(&incident, &stored, &analysis, Timestamp::now())
+        .await?;
+    view.update_shown = true;
+    view.audience = audience;
+    let new = duty
+        .update_went_out(&incident, &analysis, &view, &who.name)
+        .await?;
+    let said = say::update_is_sent(who.locale, say::audience(who.locale, audience), !new);
+    Ok(present::private(&said))
+}
+
+/// Five lines for whoever comes late.
+pub(super) async fn catch_up(
+    duty: &Duty,
+    who: &Person,
+    place: &Place,
+    id: Option<IncidentId>,
+) -> Answered {
+    let (scope, own) = duty.scope(place).await?;
+    let incident = match (id, own) {
+        (Some(id), _) => find(duty, &scope, id).await?,
+        (None, Some(incident)) => incident,
+        (None, None) => return Err(Trouble::NoIncidentHere.into()),
+    };
+    let now = Timestamp::now();
+    let stored = duty
+        .store
+        .latest_analysis(&scope_of(&incident), incident.id())
+        .await?;
+    let shown = stored
+        .as_ref()
+        .and_then(|stored| Some((stored, duty.shown(stored)?)));
+    let Some((stored, analysis)) = shown else {
+        return incident_show(duty, who, place, &Options::default()).await;
+    };
+    let mut view = duty.view(&incident, stored, &analysis, now).await?;
+    view.locale = who.locale;
+    Ok(present::catch_up(Some(&analysis), &view))
+}
+
+/// The guild's criteria of severity: printed, and changed where something is given.
+async fn severity(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let guild = place.guild.to_string();
+    if let Some(severity) = options.text("level").and_then(Severity::parse) {
+        let words = options
+            .text("criteria")
+            .map(|words| duty.responder.redact_text(words));
+        let minutes = options
+            .number("minutes")
+            .and_then(|minutes| u32::try_from(minutes).ok());
+        let signed = Signed {
+            by: &who.name,
+            at: Timestamp::now(),
+        };
+        duty.store
+            .set_criteria(&guild, severity, words.as_deref(), minutes, signed)
+            .await?;
+    }
+    let criteria = duty.store.criteria(&guild).await?;
+    let lines: Vec<(Severity, String, u32)> = Severity::ALL
+        .into_iter()
+        .map(|severity| {
+            let words = criteria
+                .words(severity)
+                .unwrap_or_else(|| say::criteria(who.locale, severity));
+            (severity, words.to_owned(), criteria.minutes(severity))
+        })
+        .collect();
+    Ok(present::criteria(&lines, who.locale))
 }
 
 async fn incident_list(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {

@@ -11,6 +11,7 @@ use crate::present::say::{self, Trouble};
 use crate::present::{self, By, CauseState, FixState, Post, View};
 use crate::response::triage;
 use crate::store::{Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
+use crate::validation::analysis::Audience;
 use crate::validation::{self, Analysis};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -310,7 +311,32 @@ impl Duty {
         view.service.clone_from(&incident.past.service);
         view.status = incident.status;
         view.reporter = reporter_name(&incident.reporter).to_owned();
-        view.lead.clone_from(&incident.lead);
+        view.lead = incident
+            .lead
+            .as_deref()
+            .map(reporter_name)
+            .map(str::to_owned);
+        view.running = self.running(incident).await?;
+        view.next_update_at = incident.next_update_at;
+        if !incident.impact.is_empty() {
+            let told = |audience| {
+                validation::update::impact_for(&stored.case, analysis, &incident.impact, audience)
+            };
+            view.running.impact_outside = (told(Audience::Executive), told(Audience::StatusPage));
+        }
+        view.running.owners = self
+            .store
+            .step_owners(&scope, id, stored.seq)
+            .await?
+            .into_iter()
+            .map(|owner| present::Owner {
+                step: usize::try_from(owner.step).unwrap_or(usize::MAX),
+                by: By {
+                    name: owner.by,
+                    at: owner.at,
+                },
+            })
+            .collect();
         // What memory takes for the beginning, where nobody said it, is no word of a person.
         view.started_at = incident
             .past
@@ -372,6 +398,8 @@ impl Duty {
                 },
             })
             .collect();
+        let asked = self.store.approvals(&scope, id, stored.seq).await?;
+        view.approvals = super::approval::shown(&asked, analysis);
         let attempts = self.store.attempts(&scope, id).await?;
         view.fixes = (0..analysis.hypotheses.len())
             .map(|place| {
@@ -444,13 +472,14 @@ impl Duty {
             .iter()
             .any(|attempt| attempt.key.starts_with(&prefix));
         let ticked = !self.store.tick_history(&scope, id, seq).await?.is_empty();
+        let asked = !self.store.approvals(&scope, id, seq).await?.is_empty();
         let judged = self
             .store
             .history(&scope, id)
             .await?
             .iter()
             .any(|event| event.what.starts_with("cause_") && event.at >= begun);
-        Ok(tried || ticked || judged)
+        Ok(tried || ticked || asked || judged)
     }
 
     /// Posts once under its key, or edits what was posted under it before.
@@ -671,6 +700,9 @@ impl Duty {
                     "a message can't be edited"
                 );
             }
+        }
+        if slots.contains(&present::Slot::Checklist) {
+            super::approval::refresh(self, incident, &analysis, &view, &posts).await?;
         }
         Ok(())
     }

@@ -7,7 +7,9 @@
 use super::remember::{RememberError, redacted};
 use crate::discord::attachments::{self, FileNote};
 use crate::incident::sameness::{self, PeopleSaid};
-use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Registry};
+use crate::incident::{FixAttempt, IncidentId, Locale, Outcome, PastIncident, Registry};
+use crate::memory::format;
+use crate::present::{chronicle, say};
 use crate::response::postmortem::{self, LONGEST_DOCUMENT, NotRead, Origin};
 use crate::store::{Entry, PutOutcome, Store};
 use crate::validation::episodes;
@@ -54,6 +56,8 @@ pub struct ReadDocument {
     pub digest: String,
     /// The record, redacted.
     pub past: PastIncident,
+    /// It was drafted from this incident of ours, and edited since.
+    pub drafted_from: Option<IncidentId>,
 }
 
 /// What came of reading and storing documents.
@@ -237,11 +241,15 @@ pub fn read_all(
                     .left_out
                     .push((redact(&source), NotRead::NoIncident.to_string()));
             }
-            Ok(past) => read.push(ReadDocument {
-                digest: digest(&text),
-                past: redacted(past, redact),
-                source: redact(&source),
-            }),
+            Ok(past) => {
+                let (past, drafted_from) = with_record(past, &text, &origin);
+                read.push(ReadDocument {
+                    digest: digest(&text),
+                    past: redacted(past, redact),
+                    source: redact(&source),
+                    drafted_from,
+                });
+            }
             Err(reason) => {
                 let beside = is_beside(&document.name) || reason == NotRead::Template;
                 let list = if beside {
@@ -255,6 +263,39 @@ pub fn read_all(
     }
     came_back(&mut read);
     (read, history)
+}
+
+/// A draft of ours carries its record, so that nothing is lost on the way back. What somebody changed
+/// in the text since wins: a field that no longer reads as the draft did.
+fn with_record(
+    read: PastIncident,
+    text: &str,
+    origin: &Origin<'_>,
+) -> (PastIncident, Option<IncidentId>) {
+    let line = chronicle::record_in(text).and_then(|line| format::parse_line(line).ok());
+    let Some(line) = line else {
+        return (read, None);
+    };
+    let mut past = line.past;
+    let as_drafted = [Locale::En, Locale::Zh]
+        .into_iter()
+        .filter(|locale| text.contains(say::cause_heading(*locale).as_str()))
+        .find_map(|locale| postmortem::read(&chronicle::of_record(&past, locale), origin).ok());
+    if let Some(drafted) = as_drafted {
+        macro_rules! edited {
+            ($($field:ident)*) => {
+                $(if read.$field != drafted.$field {
+                    past.$field = read.$field;
+                })*
+            };
+        }
+        edited!(title service environment started_at resolved_at symptoms error_signatures root_cause ruled_out prevention);
+        if read.attempts != drafted.attempts {
+            past.attempts = read.attempts;
+        }
+    }
+    past.source = read.source;
+    (past, line.id)
 }
 
 /// What held by its own postmortem, and came back by another of the same corpus, did not hold (R28).
@@ -353,7 +394,18 @@ pub async fn store_all(
                 keep_what_people_said(&mut document.past, &known.past);
                 waiting.push((document, Some(known.past.id), Fate::Updated));
             }
-            None => waiting.push((document, None, Fate::Added)),
+            None => match its_own(store, into.guild, &document).await? {
+                Own::None => waiting.push((document, None, Fate::Added)),
+                Own::Ended(known) => {
+                    keep_what_people_said(&mut document.past, &known);
+                    waiting.push((document, Some(known.id), Fate::Updated));
+                }
+                Own::Running(id) => {
+                    let reason = format!("{id} still runs: resolve it first");
+                    history.unreadable.push((document.source, reason));
+                    done += 1;
+                }
+            },
         }
         if waiting.len() >= BATCH {
             done += put(store, into, &mut waiting, &mut history).await?;
@@ -363,6 +415,37 @@ pub async fn store_all(
     done += put(store, into, &mut waiting, &mut history).await?;
     progress(done, all);
     Ok(history)
+}
+
+/// The incident of ours that a draft was written for.
+enum Own {
+    /// None here: its number may be another server's.
+    None,
+    /// This one, as it stands.
+    Ended(Box<PastIncident>),
+    /// This one, and it still runs.
+    Running(IncidentId),
+}
+
+async fn its_own(
+    store: Option<&Store>,
+    guild: &str,
+    document: &ReadDocument,
+) -> Result<Own, RememberError> {
+    let (Some(store), Some(id)) = (store, document.drafted_from) else {
+        return Ok(Own::None);
+    };
+    // The same number and the same trouble: a draft of another server has its own numbers.
+    Ok(match store.incident_of_guild(guild, id).await? {
+        Some(known) if sameness::same(&known.past.title, &document.past.title) => {
+            if known.status.is_open() {
+                Own::Running(id)
+            } else {
+                Own::Ended(Box::new(known.past))
+            }
+        }
+        _ => Own::None,
+    })
 }
 
 async fn put(

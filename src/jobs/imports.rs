@@ -553,6 +553,7 @@ async fn store(
                 source: record.source.clone().unwrap_or_default(),
                 digest: record.digest.clone(),
                 past: record.past.clone(),
+                drafted_from: None,
             })
             .collect();
         let into = history::Into {

@@ -11,8 +11,8 @@ use super::pause;
 use super::review;
 use super::talk::BURST;
 use super::work::{
-    Analyze, ChooseService, Click, Evidence, FollowUp, Forget, Import, Reanalyze, Resolve,
-    TickSteps, Work, audience_of,
+    Analyze, Approve, ChooseService, Click, Evidence, FollowUp, Forget, Import, OwnClick, Reanalyze,
+    Resolve, SetIncident, TickSteps, Work, audience_of,
 };
 use crate::discord::{
     BotMay, DiscordError, FileRef, Incoming, Need, OptionValue, Person, Place, Reply, SeenMessage,
@@ -222,6 +222,7 @@ async fn slash(
             commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
         }
         "memory import" => import(duty, reply, who, place, options).await,
+        "incident set" => set(duty, reply, who, place, options).await,
         "resolve" => resolve_modal(duty, &reply, &who, &place, options.text("worked")).await,
         _ => commands::answer(duty, &reply, &who, &place, command, options).await,
     }
@@ -399,6 +400,38 @@ async fn import(
     commit(duty, &reply, &work, Acknowledge::Privately, locale).await;
 }
 
+/// `/incident set`: a job, since the thread is told.
+async fn set(
+    duty: &Duty,
+    reply: Reply,
+    who: Person,
+    place: Place,
+    options: &crate::discord::Options,
+) {
+    let locale = who.locale;
+    let own = duty.in_place(&place).await;
+    let texts = options.0.iter().filter_map(|(name, value)| match value {
+        OptionValue::Text(text) => Some((name.clone(), own.responder.redact_text(text))),
+        _ => None,
+    });
+    let person = |name: &str| {
+        let (id, person) = options.user(name)?;
+        Some((id, own.responder.redact_text(person)))
+    };
+    let work = Work::Set(Box::new(SetIncident {
+        texts: texts.collect(),
+        lead: person("lead"),
+        comms: person("comms"),
+        reply: reply.clone(),
+        place,
+        who: who.id,
+        by: who.name,
+        may: who.may,
+        locale,
+    }));
+    commit(duty, &reply, &work, Acknowledge::Privately, locale).await;
+}
+
 async fn say_alone(duty: &Duty, reply: &Reply, sentence: &str) {
     let post = present::private(sentence);
     if let Err(error) = duty.rest.show(reply, &post.payload, true).await {
@@ -484,6 +517,13 @@ async fn component(
                 .filter_map(|value| value.parse().ok())
                 .collect(),
             may: who.may.clone(),
+            who: who.id,
+        }),
+        Action::Approve(_) | Action::ApproveOwn(_) | Action::NotNow(_) => Work::Approve(Approve {
+            click,
+            place,
+            who: who.id,
+            may: who.may.clone(),
         }),
         Action::ShowUpdate { .. } => Work::ShowUpdate(click),
         Action::Reanalyze { incident } | Action::TryAgain { incident } => {
@@ -528,6 +568,7 @@ async fn component(
                 incident,
                 analysis,
                 audience_of(&action),
+                matches!(action, Action::RefreshUpdate { .. }),
             )
             .await;
             return;
@@ -602,7 +643,50 @@ async fn component(
                 }
             }
         }
-        Action::RememberModal { .. } | Action::ResolveModal { .. } | Action::AnalyzeModal => {
+        Action::Lead { .. }
+        | Action::Mitigated { .. }
+        | Action::NotMitigated { .. }
+        | Action::FalseAlarm { .. }
+        | Action::NoFalseAlarm { .. }
+        | Action::FixDid { .. } => Work::Own(OwnClick {
+            click,
+            who: who.id,
+            may: who.may.clone(),
+            value: values.into_iter().next(),
+        }),
+        Action::CatchUp { incident } => {
+            let (own, locale) = (duty.clone(), who.locale);
+            let caught =
+                async move { commands::catch_up(&own, &who, &place, Some(incident)).await };
+            commands::privately(duty, &reply, locale, caught).await;
+            return;
+        }
+        Action::RemindMe { incident } => {
+            let (own, locale) = (duty.clone(), who.locale);
+            let set = async move { commands::remind_me(&own, &who, &place, incident).await };
+            commands::privately(duty, &reply, locale, set).await;
+            return;
+        }
+        Action::UpdateSent {
+            incident,
+            analysis,
+            audience,
+        } => {
+            let (own, locale) = (duty.clone(), who.locale);
+            let sent = async move {
+                commands::update_sent(&own, &who, &place, incident, analysis, audience).await
+            };
+            commands::privately(duty, &reply, locale, sent).await;
+            return;
+        }
+        Action::JoinReport { .. }
+        | Action::SeparateReport { .. }
+        | Action::MergeInto { .. }
+        | Action::Unmerge { .. }
+        | Action::TakeSteps { .. }
+        | Action::RememberModal { .. }
+        | Action::ResolveModal { .. }
+        | Action::AnalyzeModal => {
             refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await;
             return;
         }

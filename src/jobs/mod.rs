@@ -2,7 +2,9 @@
 //! process.
 
 pub mod analyze;
+pub mod approval;
 pub mod backtest;
+mod chronicle;
 pub mod clicks;
 pub mod commands;
 pub mod duty;
@@ -21,6 +23,7 @@ pub mod registry;
 pub mod remember;
 pub mod respond;
 pub mod review;
+pub mod running;
 mod secrets;
 pub mod talk;
 pub mod work;

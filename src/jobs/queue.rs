@@ -241,8 +241,10 @@ pub enum Committed {
 pub struct Counts {
     /// To be worked now.
     pub due: u64,
-    /// To be worked later, or again.
+    /// To be worked later, at their time.
     pub later: u64,
+    /// To be worked again, after a failure.
+    pub again: u64,
     /// Being worked.
     pub running: u64,
     /// Done, as far as they are still kept.
@@ -254,9 +256,9 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Nothing is left to be worked now or later.
+    /// Nothing is left to be worked but what waits for its time.
     pub fn is_idle(&self) -> bool {
-        self.due == 0 && self.later == 0 && self.running == 0
+        self.due == 0 && self.again == 0 && self.running == 0
     }
 }
 
@@ -582,7 +584,8 @@ impl Queue {
             let count = u64::try_from(count).unwrap_or(0);
             match state.as_str() {
                 "available" => counts.due += count,
-                "pending" | "scheduled" | "retryable" => counts.later += count,
+                "pending" | "scheduled" => counts.later += count,
+                "retryable" => counts.again += count,
                 "running" => {
                     counts.running += count;
                     counts.oldest_running_millis = age.map_or(0, |age| age.max(0.0) as u64);

@@ -25,6 +25,8 @@ pub enum Work {
     Click(Click),
     /// Steps were ticked and unticked.
     Tick(TickSteps),
+    /// A request for an approver was answered.
+    Approve(Approve),
     /// An update is posted that was behind its button.
     ShowUpdate(Click),
     /// An incident is resolved.
@@ -55,6 +57,12 @@ pub enum Work {
     Forgotten(AfterForgetting),
     /// Old incidents are forgotten.
     Retain(Retain),
+    /// Who leads, where it stands: a button below the headline.
+    Own(OwnClick),
+    /// `/incident set`.
+    Set(Box<SetIncident>),
+    /// Time alone may have changed the headline.
+    Look(Look),
 }
 
 /// A report.
@@ -168,9 +176,80 @@ pub struct TickSteps {
     pub click: Click,
     /// Places of the ticked steps, from 0.
     pub ticked: Vec<u32>,
-    /// What the person may do: destructive steps take a right.
+    /// What the person may do: approving destructive steps takes a right.
     #[serde(default)]
     pub may: May,
+    /// The person's id: who asks for an approver is another person than who approves.
+    #[serde(default)]
+    pub who: u64,
+}
+
+/// An answer to a request for an approver of a destructive step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Approve {
+    /// The click.
+    pub click: Click,
+    /// Where it was made: what can't be seen from there can't be approved there.
+    pub place: Place,
+    /// The person's id.
+    pub who: u64,
+    /// What the person may do.
+    pub may: May,
+}
+
+/// A click on what people own of an incident.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnClick {
+    /// The click.
+    pub click: Click,
+    /// Who clicked.
+    pub who: u64,
+    /// What they may do.
+    pub may: May,
+    /// The chosen value, of a select.
+    pub value: Option<String>,
+}
+
+/// `/incident set`: what was given, as it was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetIncident {
+    /// The means to answer.
+    pub reply: Reply,
+    /// Where.
+    pub place: Place,
+    /// Who, by id.
+    pub who: u64,
+    /// Who, by display name.
+    pub by: String,
+    /// What they may do.
+    pub may: May,
+    /// Their language.
+    pub locale: Locale,
+    /// Options that are text, redacted.
+    pub texts: Vec<(String, String)>,
+    /// Who is to lead.
+    pub lead: Option<(u64, String)>,
+    /// Who is to speak.
+    pub comms: Option<(u64, String)>,
+}
+
+impl SetIncident {
+    /// The text of an option.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let given = self.texts.iter().find(|(option, _)| option == name);
+        given.map(|(_, text)| text.as_str())
+    }
+}
+
+/// A look at the clock for one incident.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// The guild.
+    pub guild: u64,
+    /// The incident's number.
+    pub incident: u32,
+    /// When, unix milliseconds.
+    pub at_ms: i64,
 }
 
 /// How an incident ended.
@@ -315,6 +394,7 @@ impl Work {
             Self::Evidence(_) => "evidence",
             Self::Click(_) => "click",
             Self::Tick(_) => "tick",
+            Self::Approve(_) => "approve",
             Self::ShowUpdate(_) => "show_update",
             Self::Resolve(_) => "resolve",
             Self::AskOutcome(_) => "ask_outcome",
@@ -330,6 +410,9 @@ impl Work {
             Self::Forget(_) => "forget",
             Self::Forgotten(_) => "forgotten",
             Self::Retain(_) => "retain",
+            Self::Own(_) => "own",
+            Self::Set(_) => "set",
+            Self::Look(_) => "look",
         }
     }
 
@@ -358,6 +441,7 @@ impl Work {
             Self::CountQuietDays(watch) => watch.key("quiet"),
             Self::Import(work) => format!("interaction/{}", work.reply.interaction),
             Self::Tick(work) => format!("interaction/{}", work.click.interaction),
+            Self::Approve(work) => format!("interaction/{}", work.click.interaction),
             Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
             Self::AskOutcome(work) => {
                 format!("ask/{}/{}/{}", work.guild, work.incident, work.attempt)
@@ -369,6 +453,9 @@ impl Work {
             Self::Forget(work) => format!("forget/{}/{}", work.guild, work.reply.interaction),
             Self::Forgotten(work) => format!("forgotten/{}/{}", work.guild, work.number),
             Self::Retain(work) => format!("retain/{}/{}", work.day, work.part),
+            Self::Own(work) => format!("interaction/{}", work.click.interaction),
+            Self::Set(work) => format!("interaction/{}", work.reply.interaction),
+            Self::Look(work) => format!("look/{}/{}/{}", work.guild, work.incident, work.at_ms),
         }
     }
 
@@ -384,10 +471,13 @@ impl Work {
             | Self::Sameness(work) => work.locale,
             Self::Import(work) => work.who.locale,
             Self::Tick(work) => work.click.locale,
+            Self::Approve(work) => work.click.locale,
             Self::Resolve(work) => work.locale,
             Self::FollowUp(work) => work.locale,
             Self::ChooseService(work) => work.click.locale,
             Self::Forget(work) => work.locale,
+            Self::Own(work) => work.click.locale,
+            Self::Set(work) => work.locale,
             _ => Locale::En,
         }
     }
@@ -403,6 +493,8 @@ impl Work {
             | Self::Reopen(click)
             | Self::Sameness(click) => click,
             Self::Tick(work) => &work.click,
+            Self::Approve(work) => &work.click,
+            Self::Own(work) => &work.click,
             Self::ChooseService(work) => &work.click,
             _ => return None,
         };
@@ -446,10 +538,14 @@ impl Work {
             | Self::Sameness(work) => Some(&work.reply),
             Self::Import(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
+            Self::Approve(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
             Self::ChooseService(work) => Some(&work.click.reply),
             Self::Forget(work) => Some(&work.reply),
-            Self::Evidence(_)
+            Self::Own(work) => Some(&work.click.reply),
+            Self::Set(work) => Some(&work.reply),
+            Self::Look(_)
+            | Self::Evidence(_)
             | Self::AskOutcome(_)
             | Self::AskStillFixed(_)
             | Self::CountQuietDays(_)

@@ -1,12 +1,12 @@
 //! The answer to a question in the thread: a reply to that message, with what it rests on.
 
-use super::checklist::step_lines;
+use super::checklist::{step_lines, warning};
 use super::escape::{cut, paragraphs, width};
 use super::ink::Ink;
 use super::payload::{CONTENT, EMBED_DESCRIPTION, Embed, Message};
 use super::{File, Post, Slot, say};
 use crate::incident::{Engine, IncidentId, Locale};
-use crate::validation::Answer;
+use crate::validation::{Answer, risk};
 use jiff::Timestamp;
 
 /// What an answer is shown with.
@@ -30,6 +30,9 @@ pub fn answer(answer: &Answer, view: &AnswerView) -> Post {
     }
     if answer.cut_off {
         head.push(ink.bold(say::cut_off(locale)));
+    }
+    if risk::is_destructive_text(&answer.text) {
+        head.push(warning(&ink));
     }
     let body = if answer.text.trim().is_empty() {
         say::not_in_evidence(locale).to_owned()
@@ -191,6 +194,13 @@ mod tests {
             "{:#}",
             post.payload
         );
+        // At the text and at the step.
+        let warnings = post
+            .payload
+            .to_string()
+            .matches(say::needs_approver(Locale::En))
+            .count();
+        assert_eq!(warnings, 2, "{:#}", post.payload);
     }
 
     proptest! {

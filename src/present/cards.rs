@@ -6,6 +6,7 @@
 //! the latter as bare ids in the end. If anything shrank, the message says so and the whole text
 //! goes along as a file.
 
+use super::checklist::{destroys, warning};
 use super::custom_id::{Action, CardRef};
 use super::escape::{cut, plain};
 use super::ink::Ink;
@@ -496,6 +497,10 @@ pub(super) fn card(
             line.push_str(&say::aside(locale, &about.join(" · ")));
         }
         lines.push(line);
+        // R18 holds for fixes as for steps.
+        if destroys(&hypothesis.fix) {
+            lines.push(warning(ink));
+        }
         lines.extend(tried_line(hypothesis, view, ink));
     }
     let verify = ink.text(&hypothesis.verify, room.verify);

@@ -6,10 +6,11 @@ use super::custom_id::Action;
 use super::escape::{cut, plain};
 use super::ink::Ink;
 use super::payload::{Button, Choice, Embed, Message, OPTION_TEXT, OPTIONS, Row, Style};
-use super::{File, Post, Slot, Tick, View, say};
+use super::{Approval, File, Post, Slot, Tick, View, say};
 use crate::incident::Outcome;
-use crate::validation::Analysis;
+use crate::incident::proposal::Risk;
 use crate::validation::analysis::{DoNotRepeat, NextStep, RuledOut};
+use crate::validation::{Analysis, risk};
 
 const COLOR: u32 = 0x4E_A8_6B;
 const WARN_COLOR: u32 = 0xB9_6A_2C;
@@ -54,6 +55,7 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
         let numbered = Numbered {
             number: index + 1,
             tick,
+            approval: view.approvals.iter().find(|asked| asked.step == index),
         };
         let step = step_lines_with(step, Some(numbered), words, command, ink);
         // A step of several lines is set off from the next.
@@ -109,11 +111,12 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
     }
 }
 
-/// The place of a step in the list, and who ticked it.
+/// The place of a step in the list, who ticked it, and who answers for it.
 #[derive(Clone, Copy)]
 pub(super) struct Numbered<'a> {
     pub(super) number: usize,
     pub(super) tick: Option<&'a Tick>,
+    pub(super) approval: Option<&'a Approval>,
 }
 
 pub(super) fn step_lines(
@@ -161,10 +164,15 @@ fn step_lines_with(
         lines.push(indent(&command));
     }
     if step.needs_approver() {
-        lines.push(indent(&format!(
-            "⚠ {}",
-            ink.bold(say::needs_approver(locale))
-        )));
+        let mut warning = warning(ink);
+        let approval = numbered.map(|numbered| numbered.approval);
+        if approval == Some(None) {
+            warning.push_str(&say::aside(locale, say::ticking_asks(locale)));
+        }
+        lines.push(indent(&warning));
+        if let Some(Some(approval)) = approval {
+            lines.push(indent(&super::approval::state_line(approval, ink)));
+        }
     }
     if step.changes_something() {
         let known = |text: &str| {
@@ -188,6 +196,16 @@ fn step_lines_with(
         )));
     }
     lines
+}
+
+/// What stands at everything that destroys (R18).
+pub(super) fn warning(ink: &Ink) -> String {
+    format!("⚠ {}", ink.bold(say::needs_approver(ink.locale)))
+}
+
+/// Whether doing what a text says destroys data or state.
+pub(super) fn destroys(text: &str) -> bool {
+    !text.trim().is_empty() && risk::of_step(text, "") == Risk::Destructive
 }
 
 /// Set in from the left; a plain space would be dropped.
@@ -359,7 +377,7 @@ mod tests {
 
         ⬜ **6** 🔴 destructive · Drop the stuck retry queue
          redis-cli -n 3 FLUSHDB
-         ⚠ **Destroys data or state: not without a named approver (write in the thread who approved it)**
+         ⚠ **Destroys data or state: not without a named approver** (ticking it asks for one in the thread)
          expect: not known · undo: not known
         ⛔ Do not repeat
         - Raise maximumPoolSize to 40: failed 1x · no effect · INC-0052
@@ -373,6 +391,48 @@ mod tests {
             (&select["min_values"], &select["max_values"]),
             (&0.into(), &6.into())
         );
+    }
+
+    #[test]
+    fn r18_what_destroys_is_in_no_code_and_is_warned_of_wherever_it_stands() {
+        let command = "kubectl delete pvc data-0";
+        for locale in [Locale::En, Locale::Zh] {
+            let mut shown = sample();
+            for hypothesis in &mut shown.hypotheses {
+                hypothesis.fix = format!("Run `{command}`");
+                hypothesis.evidence = vec![command.into()];
+            }
+            shown.summary = command.into();
+            for step in &mut shown.next_steps {
+                step.command = command.into();
+                step.risk = Risk::Destructive;
+                step.undo = format!("`{command}`");
+            }
+            let (analysis, view) = (analysis(shown), view(locale));
+            let warned = |post: &Post| {
+                let text = post.payload.to_string();
+                assert!(text.contains(command), "{text}");
+                for code in text.split('`').skip(1).step_by(2) {
+                    assert!(!code.contains("kubectl delete"), "in code: {code}");
+                }
+                text.matches(say::needs_approver(locale)).count()
+            };
+            let cards = super::super::cards(&analysis, &view);
+            assert!(warned(&cards) >= analysis.hypotheses.len(), "{cards:?}");
+            assert_eq!(
+                warned(&checklist(&analysis, &view)),
+                analysis.next_steps.len()
+            );
+            let file = super::super::text(&analysis, &view);
+            for code in file.split('`').skip(1).step_by(2) {
+                assert!(!code.contains("kubectl delete"), "in code: {code}");
+            }
+            let headline = super::super::headline(&analysis, &view).payload.to_string();
+            assert!(
+                !headline.contains("kubectl delete") || headline.contains(say::destroys(locale)),
+                "{headline}"
+            );
+        }
     }
 
     #[test]

@@ -875,6 +875,20 @@ pub(crate) fn any_view() -> impl Strategy<Value = View> {
                         by: by(&name),
                     })
                     .collect();
+                view.approvals = view
+                    .ticks
+                    .iter()
+                    .map(|tick| super::Approval {
+                        step: tick.step,
+                        asked: tick.by.clone(),
+                        state: match state {
+                            0 | 1 => super::ApprovalState::Waiting,
+                            2 | 3 => super::ApprovalState::Approved(tick.by.clone()),
+                            4 | 5 => super::ApprovalState::SelfApproved(tick.by.clone()),
+                            _ => super::ApprovalState::NotNow(tick.by.clone()),
+                        },
+                    })
+                    .collect();
                 view.superseded_by = frozen.then_some(2);
                 view.update_shown = shown;
                 view.change_before_impact = shown;

@@ -20,6 +20,17 @@ pub struct CardRef {
     pub hypothesis: u8,
 }
 
+/// A step of a checklist: the incident, the number of its analysis, and the place of the step, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StepRef {
+    /// The incident.
+    pub incident: IncidentId,
+    /// Which analysis of it, from 1.
+    pub analysis: u32,
+    /// Which step, from 0.
+    pub step: u8,
+}
+
 /// What a person asked for with a click, a choice or a submitted modal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -49,6 +60,12 @@ pub enum Action {
         /// Its analysis.
         analysis: u32,
     },
+    /// A destructive step may be done.
+    Approve(StepRef),
+    /// The same from who asked for it, who was told that they answer for it alone.
+    ApproveOwn(StepRef),
+    /// A destructive step is not to be done now; an approval is taken back.
+    NotNow(StepRef),
     /// Show the update for this audience; the one that is shown: compose it anew.
     UpdateAudience {
         /// The incident at hand.
@@ -182,6 +199,88 @@ pub enum Action {
         /// The incident.
         incident: IncidentId,
     },
+    /// To lead it (again, by who leads: no longer).
+    Lead {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Users are no longer affected.
+    Mitigated {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// They are affected after all.
+    NotMitigated {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// It was none.
+    FalseAlarm {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// It was one after all.
+    NoFalseAlarm {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Five lines for whoever comes late.
+    CatchUp {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Select: which fix did it; the value is its key.
+    FixDid {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// To be reminded when an update is due (again: no longer).
+    RemindMe {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// Add a report that waits to this incident.
+    JoinReport {
+        /// The incident.
+        incident: IncidentId,
+        /// The interaction that reported it.
+        report: u64,
+    },
+    /// Make the report an incident of its own, whether it waits or was added.
+    SeparateReport {
+        /// The incident.
+        incident: IncidentId,
+        /// The interaction that reported it.
+        report: u64,
+    },
+    /// Make it one with another incident.
+    MergeInto {
+        /// The incident.
+        incident: IncidentId,
+        /// The other, which goes on.
+        other: IncidentId,
+    },
+    /// What was merged is two again.
+    Unmerge {
+        /// The incident.
+        incident: IncidentId,
+    },
+    /// The shown update went out.
+    UpdateSent {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+        /// For whom.
+        audience: Audience,
+    },
+    /// Select: steps that the person takes or gives back; values are their places, from 0.
+    TakeSteps {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// Its analysis.
+        analysis: u32,
+    },
 }
 
 const VERSION: &str = "p1";
@@ -203,6 +302,9 @@ impl Action {
         let run = |word: &str, incident: IncidentId, analysis: u32| {
             format!("{VERSION}:{word}:{}:{analysis}", incident.number())
         };
+        let step = |word: &str, at: StepRef| {
+            format!("{}:{}", run(word, at.incident, at.analysis), at.step)
+        };
         let one =
             |word: &str, incident: IncidentId| format!("{VERSION}:{word}:{}", incident.number());
         match self {
@@ -214,6 +316,9 @@ impl Action {
             Self::MadeWorse(at) => card("worse", at),
             Self::OpenPast { incident, analysis } => run("past", incident, analysis),
             Self::Tick { incident, analysis } => run("tick", incident, analysis),
+            Self::Approve(at) => step("approve", at),
+            Self::ApproveOwn(at) => step("approveown", at),
+            Self::NotNow(at) => step("notnow", at),
             Self::UpdateAudience {
                 incident,
                 analysis,
@@ -267,6 +372,28 @@ impl Action {
             Self::ChooseService { incident } => one("service", incident),
             Self::Forget { incident } => one("forget", incident),
             Self::Keep { incident } => one("keep", incident),
+            Self::Lead { incident } => one("lead", incident),
+            Self::Mitigated { incident } => one("mitigated", incident),
+            Self::NotMitigated { incident } => one("unmitigated", incident),
+            Self::FalseAlarm { incident } => one("falsealarm", incident),
+            Self::NoFalseAlarm { incident } => one("nofalsealarm", incident),
+            Self::CatchUp { incident } => one("catchup", incident),
+            Self::FixDid { incident } => one("fixdid", incident),
+            Self::RemindMe { incident } => one("remind", incident),
+            Self::JoinReport { incident, report } => format!("{}:{report}", one("join", incident)),
+            Self::SeparateReport { incident, report } => {
+                format!("{}:{report}", one("apart", incident))
+            }
+            Self::MergeInto { incident, other } => run("merge", incident, other.number()),
+            Self::Unmerge { incident } => one("unmerge", incident),
+            Self::UpdateSent {
+                incident,
+                analysis,
+                audience,
+            } => {
+                format!("{}:{}", run("sent", incident, analysis), audience.word())
+            }
+            Self::TakeSteps { incident, analysis } => run("take", incident, analysis),
         }
     }
 
@@ -279,6 +406,7 @@ impl Action {
             | Self::Worked(at)
             | Self::NoEffect(at)
             | Self::MadeWorse(at) => Some(at.incident),
+            Self::Approve(at) | Self::ApproveOwn(at) | Self::NotNow(at) => Some(at.incident),
             Self::OpenPast { incident, .. }
             | Self::Tick { incident, .. }
             | Self::UpdateAudience { incident, .. }
@@ -298,6 +426,20 @@ impl Action {
             | Self::AttemptHeld { incident, .. }
             | Self::SameAs { incident, .. }
             | Self::DifferentFrom { incident, .. }
+            | Self::Lead { incident }
+            | Self::Mitigated { incident }
+            | Self::NotMitigated { incident }
+            | Self::FalseAlarm { incident }
+            | Self::NoFalseAlarm { incident }
+            | Self::CatchUp { incident }
+            | Self::FixDid { incident }
+            | Self::RemindMe { incident }
+            | Self::JoinReport { incident, .. }
+            | Self::SeparateReport { incident, .. }
+            | Self::MergeInto { incident, .. }
+            | Self::Unmerge { incident }
+            | Self::UpdateSent { incident, .. }
+            | Self::TakeSteps { incident, .. }
             | Self::Review { incident, .. } => Some(incident),
             Self::AnalyzeModal
             | Self::OpenMemory
@@ -348,6 +490,15 @@ impl Action {
                     "service" => Self::ChooseService { incident },
                     "forget" => Self::Forget { incident },
                     "keep" => Self::Keep { incident },
+                    "lead" => Self::Lead { incident },
+                    "mitigated" => Self::Mitigated { incident },
+                    "unmitigated" => Self::NotMitigated { incident },
+                    "falsealarm" => Self::FalseAlarm { incident },
+                    "nofalsealarm" => Self::NoFalseAlarm { incident },
+                    "catchup" => Self::CatchUp { incident },
+                    "fixdid" => Self::FixDid { incident },
+                    "remind" => Self::RemindMe { incident },
+                    "unmerge" => Self::Unmerge { incident },
                     _ => return None,
                 }
             }
@@ -360,11 +511,24 @@ impl Action {
                     _ => return None,
                 },
             },
+            ["join", incident, report] => Self::JoinReport {
+                incident: id(incident)?,
+                report: report.parse().ok()?,
+            },
+            ["apart", incident, report] => Self::SeparateReport {
+                incident: id(incident)?,
+                report: report.parse().ok()?,
+            },
             [word, incident, analysis] => {
                 let (incident, analysis) = (id(incident)?, number(analysis)?);
                 match *word {
                     "past" => Self::OpenPast { incident, analysis },
                     "tick" => Self::Tick { incident, analysis },
+                    "take" => Self::TakeSteps { incident, analysis },
+                    "merge" => Self::MergeInto {
+                        incident,
+                        other: IncidentId::new(analysis)?,
+                    },
                     "showupdate" => Self::ShowUpdate { incident, analysis },
                     "why" => Self::Why { incident, analysis },
                     "fixheld" => Self::AttemptHeld {
@@ -382,6 +546,11 @@ impl Action {
                     _ => return None,
                 }
             }
+            ["sent", incident, analysis, audience] => Self::UpdateSent {
+                incident: id(incident)?,
+                analysis: number(analysis)?,
+                audience: Audience::parse(audience)?,
+            },
             [word @ ("update" | "refresh"), incident, analysis, audience] => {
                 let (incident, analysis) = (id(incident)?, number(analysis)?);
                 let audience = Audience::parse(audience)?;
@@ -397,6 +566,23 @@ impl Action {
                         analysis,
                         audience,
                     }
+                }
+            }
+            [
+                word @ ("approve" | "approveown" | "notnow"),
+                incident,
+                analysis,
+                step,
+            ] => {
+                let at = StepRef {
+                    incident: id(incident)?,
+                    analysis: number(analysis)?,
+                    step: u8::try_from(number(step)?).ok()?,
+                };
+                match *word {
+                    "approve" => Self::Approve(at),
+                    "approveown" => Self::ApproveOwn(at),
+                    _ => Self::NotNow(at),
                 }
             }
             [word, incident, analysis, hypothesis] => {
@@ -448,6 +634,12 @@ mod tests {
             "p1:why:1",
             "p1:cause:1:1:256",
             "p1:cause:1:1:1:1",
+            "p1:approve:1:1",
+            "p1:approve:1:1:256",
+            "p1:approve:1:1:-1",
+            "p1:approve:0:1:1",
+            "p1:approveown:1:1:1:1",
+            "p1:notnow:1:1:01",
             "p1:update:1:1:press",
             "p1:resolve:1:maybe",
             "p1:analyze:1",
@@ -460,7 +652,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..31,
+            0usize..34,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -535,6 +727,21 @@ mod tests {
                         27 => Action::ChooseService { incident },
                         28 => Action::Forget { incident },
                         29 => Action::Keep { incident },
+                        30 => Action::Approve(StepRef {
+                            incident,
+                            analysis,
+                            step: hypothesis,
+                        }),
+                        31 => Action::ApproveOwn(StepRef {
+                            incident,
+                            analysis,
+                            step: hypothesis,
+                        }),
+                        32 => Action::NotNow(StepRef {
+                            incident,
+                            analysis,
+                            step: hypothesis,
+                        }),
                         _ => Action::OpenMemory,
                     })
                 },

@@ -4,21 +4,24 @@ use super::escape::{cut, plain};
 use super::ink::Ink;
 use super::payload::{EMBED_TITLE, Embed, Message};
 use super::{Post, Slot, View, say};
-use crate::incident::{Outcome, Severity, Standing, sameness};
+use crate::incident::{Moment, Outcome, Severity, Standing, sameness};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Class, Hypothesis, MemoryStatus};
 
 /// The headline before there is an analysis.
 pub fn working(view: &View) -> Post {
     let ink = Ink::discord(view.locale, view.now);
-    post(view, &ink, vec![say::working(view.locale).to_owned()])
+    post(view, &ink, vec![say::working(view.locale).to_owned()], true)
 }
 
 /// The headline of an analysis.
 pub fn headline(analysis: &Analysis, view: &View) -> Post {
     let ink = Ink::discord(view.locale, view.now);
-    let line = deciding_line(analysis, view, &ink);
-    post(view, &ink, vec![line])
+    let mut lines = vec![deciding_line(analysis, view, &ink)];
+    if analysis.update.nothing_public && view.status.is_open() {
+        lines.push(format!("🔒 {}", say::exposure_hint(view.locale)));
+    }
+    post(view, &ink, lines, true)
 }
 
 /// An incident in a few lines, for one person alone (`/incident show`).
@@ -47,6 +50,29 @@ pub fn incident_show(analysis: Option<&Analysis>, view: &View) -> Post {
             lead
         },
     );
+    let running = &view.running;
+    let impact = super::running::impact_words(&running.impact, locale, &ink, 160);
+    if !impact.is_empty() {
+        put(say::impact_label(locale), impact);
+    }
+    let data = ink.text(&running.impact.data, 160);
+    if !data.is_empty() {
+        put(say::field(locale, say::Field::Data), data);
+    }
+    for moment in Moment::ALL {
+        // The beginning stands above.
+        if let Some(at) = running
+            .times
+            .at(moment)
+            .filter(|_| moment != Moment::Started)
+        {
+            put(
+                say::moment(locale, moment),
+                format!("{} {}", ink.day(at), ink.clock(at)),
+            );
+        }
+    }
+    lines.extend(super::running::took(view).map(|took| format!("⏱ {took}")));
     for (index, hypothesis) in analysis
         .iter()
         .flat_map(|a| a.hypotheses.iter())
@@ -69,7 +95,7 @@ pub fn incident_show(analysis: Option<&Analysis>, view: &View) -> Post {
             analysis.next_steps.len(),
         ));
     }
-    let mut post = post(view, &ink, lines);
+    let mut post = post(view, &ink, lines, false);
     post.slot = Slot::Private;
     super::payload::make_private(&mut post.payload);
     post
@@ -202,13 +228,19 @@ fn fixed_by(hypothesis: &Hypothesis, view: &View, ink: &Ink) -> Option<String> {
     let took = from
         .and_then(|cited| cited.minutes)
         .map(|minutes| say::minutes(view.locale, minutes));
-    let fix = mid_sentence(ink.text(&hypothesis.fix, 140));
+    let mut fix = mid_sentence(ink.text(&hypothesis.fix, 140));
+    if super::checklist::destroys(&hypothesis.fix) {
+        fix.push_str(&say::aside(view.locale, say::destroys(view.locale)));
+    }
     let id = from.map(|cited| cited.id).or(hypothesis.fix_ref);
     (!fix.is_empty()).then(|| say::fixed_by(view.locale, &fix, took.as_deref(), id))
 }
 
-fn post(view: &View, ink: &Ink, mut lines: Vec<String>) -> Post {
+fn post(view: &View, ink: &Ink, mut lines: Vec<String>, buttons: bool) -> Post {
     let locale = view.locale;
+    if buttons {
+        lines.extend(super::running::lines(view, ink));
+    }
     if let Some((id, days)) = view.back_after {
         lines.insert(
             0,
@@ -236,6 +268,13 @@ fn post(view: &View, ink: &Ink, mut lines: Vec<String>) -> Post {
             cut(&plain(lead), 60)
         ));
     }
+    if let Some(comms) = view.running.comms.as_deref() {
+        foot.push(format!(
+            "{}: {}",
+            say::comms_label(locale),
+            cut(&plain(comms), 60)
+        ));
+    }
     let title = super::escape::fitted(&title_line(view), EMBED_TITLE, super::escape::inline).0;
     let message = Message {
         embeds: vec![Embed {
@@ -245,6 +284,11 @@ fn post(view: &View, ink: &Ink, mut lines: Vec<String>) -> Post {
             footer: foot.join(" · "),
             ..Embed::default()
         }],
+        rows: if buttons {
+            super::running::rows(view)
+        } else {
+            Vec::new()
+        },
         ..Message::default()
     };
     message.post(Slot::Headline)

@@ -14,8 +14,10 @@
 //! here takes a [`crate::incident::proposal::Proposal`]. No IO and no clock: [`View::now`] is given.
 
 pub mod answer;
+pub mod approval;
 pub mod cards;
 pub mod checklist;
+pub mod chronicle;
 pub mod custom_id;
 pub mod escape;
 pub mod headline;
@@ -28,6 +30,7 @@ pub mod outcomes;
 pub mod past;
 pub mod payload;
 pub mod progress;
+pub mod running;
 pub mod say;
 pub mod services;
 pub mod text;
@@ -39,9 +42,12 @@ pub mod wire;
 pub(crate) mod checks;
 
 pub use answer::{AnswerView, answer};
+pub use approval::{
+    Approval, ApprovalState, Void, approval_request, approval_stands, approval_void, approve_own,
+};
 pub use cards::{cards, nothing_known};
 pub use checklist::checklist;
-pub use custom_id::{Action, CardRef};
+pub use custom_id::{Action, CardRef, StepRef};
 pub use headline::{headline, incident_show, working};
 pub use history::{
     ImportPreview, RememberPrefill, import_done, import_dropped, import_preview, remember_modal,
@@ -59,9 +65,13 @@ pub use outcomes::{
 };
 pub use past::past_incident;
 pub use progress::{Precedent, Precedents, Progress, progress};
+pub use running::{
+    Candidate, LEAD_WITHIN, NO_FIX, Owner, Repeat, Running, SaidBefore, Stand, catch_up, criteria,
+    measured, reminder, which_fix,
+};
 pub use services::{Knows, ServiceChange, service_show, which_service};
 pub use text::text;
-pub use update::{frozen_update, update_post, update_text};
+pub use update::{frozen_update, stand, update_post, update_text};
 
 pub use why::{Spent, Timing, why};
 pub use wire::wire;
@@ -236,6 +246,8 @@ pub struct View {
     pub forgotten: Vec<IncidentId>,
     /// Ticked steps.
     pub ticks: Vec<Tick>,
+    /// Destructive steps that an approver was asked for.
+    pub approvals: Vec<Approval>,
     /// What was said about each cause, by place; missing: nothing.
     pub causes: Vec<CauseState>,
     /// What was done with each fix, by place; missing: nothing.
@@ -246,6 +258,8 @@ pub struct View {
     pub audience: Audience,
     /// Somebody asked for the update (SEV3 and SEV4 don't post it by themselves).
     pub update_shown: bool,
+    /// What people own of the running incident.
+    pub running: Running,
 }
 
 impl View {
@@ -279,11 +293,13 @@ impl View {
             knows: Knows::default(),
             forgotten: Vec::new(),
             ticks: Vec::new(),
+            approvals: Vec::new(),
             causes: Vec::new(),
             fixes: Vec::new(),
             superseded_by: None,
             audience: Audience::Internal,
             update_shown: false,
+            running: Running::default(),
         }
     }
 

@@ -75,6 +75,7 @@ pub fn text(analysis: &Analysis, view: &View) -> String {
         let numbered = Numbered {
             number: index + 1,
             tick,
+            approval: view.approvals.iter().find(|asked| asked.step == index),
         };
         steps.extend(checklist::step_lines(step, Some(numbered), FULL_LINE, &ink));
     }

@@ -8,9 +8,10 @@
 use super::custom_id::Action;
 use super::escape::{cut, plain, width};
 use super::payload::{Button, Message, Row, Style};
+use super::running::{SaidBefore, Stand};
 use super::{Post, Slot, View, say};
 use crate::incident::words::fold;
-use crate::incident::{Locale, Status};
+use crate::incident::{Impact, Outcome, Status};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Audience, UpdateFields};
 use crate::validation::risk::is_destructive_text;
@@ -80,6 +81,20 @@ fn rows(view: &View) -> Vec<Row> {
         audience: view.audience,
     };
     buttons.push(Button::new(refresh, say::button_refresh(locale)).off(off));
+    buttons.push(match view.audience {
+        // What stands in the thread is said with that; the others go out elsewhere.
+        Audience::Internal => {
+            Button::new(Action::RemindMe { incident }, say::button_remind(locale)).off(off)
+        }
+        audience => {
+            let sent = Action::UpdateSent {
+                incident,
+                analysis,
+                audience,
+            };
+            Button::new(sent, say::button_sent(locale)).off(off)
+        }
+    });
     vec![Row::Buttons(buttons)]
 }
 
@@ -103,89 +118,419 @@ fn compose(analysis: &Analysis, audience: Audience, view: &View, room: usize) ->
     if analysis.update.nothing_public && audience == Audience::StatusPage {
         return say::nothing_public(locale).to_owned();
     }
-    let fields = analysis.update.fields(audience);
-    let status = say::status_outside(locale, view.status, view.cause_confirmed);
-    let stamp = say::day_and_clock(locale, view.now);
-    let field = |text: &str| value(text, audience, view, room);
-    let since = {
-        let said = field(&fields.since);
-        if said.is_empty() {
-            view.started_at
-                .map(|at| say::day_and_clock(locale, at))
-                .unwrap_or_default()
-        } else {
-            said
-        }
+    let told = Told {
+        analysis,
+        audience,
+        view,
+        room,
     };
-    let mut lines = Vec::new();
-    let line = |label: &str, value: &str| say::pair(locale, label, value);
-    let or_unknown = |value: String| {
-        if value.is_empty() {
-            say::not_known_yet(locale).to_owned()
-        } else {
-            value
-        }
-    };
-    lines.extend(first_line(audience, view, room));
-    lines.push(format!("{status} · {stamp}"));
-    lines.push(line(
-        say::impact_label(locale),
-        &or_unknown(field(&fields.impact)),
-    ));
-    lines.push(line(say::since_label(locale), &or_unknown(since)));
-    lines.extend(middle(audience, fields, locale, &field, &line, &or_unknown));
-    if audience == Audience::Internal {
-        let lead = view
-            .lead
-            .as_deref()
-            .map(|lead| cut(&word(lead), room.min(60)))
-            .unwrap_or_default();
-        let lead = if lead.is_empty() {
-            say::nobody_yet(locale).to_owned()
-        } else {
-            lead
-        };
-        lines.push(line(say::lead_label(locale), &lead));
+    match audience {
+        Audience::Internal => told.internal(),
+        Audience::StatusPage => told.status_page(),
+        Audience::Executive => told.executive(),
     }
-    if let Some(next) = next_update(analysis, view) {
-        lines.push(line(
-            say::next_update_label(locale),
-            &say::day_and_clock(locale, next),
-        ));
-    }
-    lines.join("\n")
 }
 
-fn middle(
-    audience: Audience,
-    fields: &UpdateFields,
-    locale: Locale,
-    field: &dyn Fn(&str) -> String,
-    line: &dyn Fn(&str, &str) -> String,
-    or_unknown: &dyn Fn(String) -> String,
-) -> Vec<String> {
-    let known = (say::known_label(locale), field(&fields.known));
-    let open = (
-        say::not_confirmed_label(locale),
-        field(&fields.not_confirmed),
-    );
-    let doing = (say::doing_label(locale), field(&fields.doing));
-    let changed = (say::changed_label(locale), field(&fields.changed_since));
-    let needed = (say::needed_label(locale), field(&fields.needed));
-    // Said even when empty, then said where there is something to say.
-    let (always, maybe) = match audience {
-        Audience::Internal => (vec![known, open, doing], vec![changed, needed]),
-        Audience::Executive => (vec![known, doing], vec![open, changed, needed]),
-        Audience::StatusPage => (vec![doing], vec![known, changed]),
+/// What an update rests on now: kept when it goes out, and compared by the next one.
+pub fn stand(analysis: &Analysis, audience: Audience, view: &View) -> Stand {
+    let told = Told {
+        analysis,
+        audience,
+        view,
+        room: usize::MAX / 8,
     };
-    let always = always
-        .into_iter()
-        .map(|(label, value)| line(label, &or_unknown(value)));
-    let maybe = maybe
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(label, value)| line(label, &value));
-    always.chain(maybe).collect()
+    Stand {
+        status: view.status,
+        severity: Some(view.severity),
+        impact: told.impact(),
+        known: told.field(&analysis.update.fields(audience).known),
+        cause_confirmed: view.cause_confirmed,
+        lead: view.lead.clone(),
+        fixes: view
+            .running
+            .tried
+            .iter()
+            .map(|attempt| (attempt.fix.clone(), attempt.outcome))
+            .collect(),
+    }
+}
+
+/// One update in the making.
+struct Told<'a> {
+    analysis: &'a Analysis,
+    audience: Audience,
+    view: &'a View,
+    room: usize,
+}
+
+impl Told<'_> {
+    fn internal(&self) -> String {
+        let (locale, view) = (self.view.locale, self.view);
+        let fields = self.fields();
+        let mut lines: Vec<String> = first_line(self.audience, view, self.room)
+            .into_iter()
+            .collect();
+        let mut stamp = vec![self.status().to_owned()];
+        let (number, before) = self.before();
+        if number > 1 {
+            stamp.push(say::update_number(locale, number));
+        }
+        stamp.push(say::day_and_clock(locale, view.now));
+        lines.push(stamp.join(" · "));
+        lines.push(self.line(say::impact_label(locale), &self.or_unknown(self.impact())));
+        let workaround = self.people(|impact| &impact.workaround);
+        if !workaround.is_empty() {
+            let label = say::workaround_label(locale);
+            lines.push(self.line(label, &workaround));
+        }
+        lines.push(self.line(say::since_label(locale), &self.or_unknown(self.since())));
+        lines.push(self.line(
+            say::known_label(locale),
+            &self.or_unknown(self.field(&fields.known)),
+        ));
+        if !self.over() {
+            lines.push(self.line(
+                say::not_confirmed_label(locale),
+                &self.or_unknown(self.field(&fields.not_confirmed)),
+            ));
+            lines.push(self.line(say::doing_label(locale), &self.doing()));
+        }
+        lines.extend(self.data_line());
+        if let Some(before) = before {
+            let label = say::changed_since(locale, &say::clock(locale, before.at));
+            lines.push(self.line(&label, &self.changes(before)));
+        } else {
+            lines.extend(self.maybe(say::changed_label(locale), &fields.changed_since));
+        }
+        lines.extend(self.maybe(say::needed_label(locale), &fields.needed));
+        let name = |name: Option<&str>| {
+            let name = name
+                .map(|name| cut(&word(name), self.room.min(60)))
+                .unwrap_or_default();
+            if name.is_empty() {
+                say::nobody_yet(locale).to_owned()
+            } else {
+                name
+            }
+        };
+        lines.push(self.line(say::lead_label(locale), &name(view.lead.as_deref())));
+        if view.running.comms.is_some() {
+            let comms = name(view.running.comms.as_deref());
+            lines.push(self.line(say::comms_label(locale), &comms));
+        }
+        if let Some(next) = next_update(self.analysis, view) {
+            let or_on_change = say::or_on_change(locale, &say::day_and_clock(locale, next));
+            lines.push(self.line(say::next_update_label(locale), &or_on_change));
+        }
+        lines.join("\n")
+    }
+
+    /// Prose, as customers read it.
+    fn status_page(&self) -> String {
+        let (locale, view) = (self.view.locale, self.view);
+        let impact = self.impact();
+        let impact = if impact.is_empty() {
+            say::impact_unknown_outside(locale).to_owned()
+        } else {
+            say::full_stop(locale, &impact)
+        };
+        let mut lines = vec![say::pair(locale, self.status(), &impact)];
+        let who = self.people(|impact| &impact.who);
+        if !who.is_empty() {
+            lines.push(say::affected_outside(locale, &who));
+        }
+        let since = self.since();
+        lines.push(if since.is_empty() {
+            say::since_unknown_outside(locale).to_owned()
+        } else {
+            say::since_outside(locale, &since)
+        });
+        let workaround = self.people(|impact| &impact.workaround);
+        if !workaround.is_empty() && !self.over() {
+            lines.push(say::full_stop(locale, &workaround));
+        }
+        let next = next_update(self.analysis, view).map(|next| say::day_and_clock(locale, next));
+        lines.push(match view.status {
+            Status::Mitigated => say::watching_outside(locale, next.as_deref()),
+            _ if self.over() => {
+                let end = view.running.times.resolved.or(view.running.times.mitigated);
+                let end = end.map(|end| say::day_and_clock(locale, end));
+                say::recovered_outside(locale, end.as_deref())
+            }
+            _ => say::working_outside(locale, next.as_deref()),
+        });
+        if self.over() {
+            let data = self.people(|impact| &impact.data);
+            lines.push(if data.is_empty() {
+                say::data_unknown_outside(locale).to_owned()
+            } else {
+                say::full_stop(locale, &data)
+            });
+        }
+        lines.join("\n")
+    }
+
+    fn executive(&self) -> String {
+        let (locale, view) = (self.view.locale, self.view);
+        let fields = self.fields();
+        let mut lines: Vec<String> = first_line(self.audience, view, self.room)
+            .into_iter()
+            .collect();
+        let mut stamp = vec![self.status().to_owned()];
+        stamp.extend(super::running::open_for(view).filter(|_| view.status.is_open()));
+        stamp.push(say::day_and_clock(locale, view.now));
+        lines.push(stamp.join(" · "));
+        lines.push(self.line(
+            say::customers_label(locale),
+            &self.or_unknown(self.impact()),
+        ));
+        lines.push(self.line(say::since_label(locale), &self.or_unknown(self.since())));
+        lines.extend(self.maybe(say::known_label(locale), &fields.known));
+        let data = self.people(|impact| &impact.data);
+        let data = if !data.is_empty() {
+            data
+        } else if self.analysis.update.nothing_public {
+            say::data_in_question(locale).to_owned()
+        } else {
+            say::data_not_ruled_out(locale).to_owned()
+        };
+        lines.push(self.line(say::data_label(locale), &data));
+        lines.push(self.line(
+            say::cause_label(locale),
+            say::cause_state(locale, view.cause_confirmed),
+        ));
+        if !self.over() {
+            lines.push(self.line(say::plan_label(locale), &self.doing()));
+            lines.push(self.line(say::restoration_label(locale), say::not_known(locale)));
+        }
+        if let (_, Some(before)) = self.before() {
+            let label = say::changed_since(locale, &say::clock(locale, before.at));
+            lines.push(self.line(&label, &self.changes(before)));
+        } else {
+            lines.extend(self.maybe(say::changed_label(locale), &fields.changed_since));
+        }
+        let needed = self.field(&fields.needed);
+        let needed = if needed.is_empty() {
+            say::nothing_now(locale).to_owned()
+        } else {
+            needed
+        };
+        lines.push(self.line(say::needed_from_you_label(locale), &needed));
+        let public = view.running.last_said(Audience::StatusPage);
+        let public = public.map(|(_, said)| say::clock(locale, said.at));
+        lines.push(self.line(
+            say::public_notice_label(locale),
+            &say::public_notice(locale, public.as_deref()),
+        ));
+        if let Some(next) = next_update(self.analysis, view) {
+            lines.push(self.line(
+                say::next_update_label(locale),
+                &say::day_and_clock(locale, next),
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn fields(&self) -> &UpdateFields {
+        self.analysis.update.fields(self.audience)
+    }
+
+    fn status(&self) -> &'static str {
+        say::status_outside(
+            self.view.locale,
+            self.view.status,
+            self.view.cause_confirmed,
+        )
+    }
+
+    fn over(&self) -> bool {
+        !self.view.status.is_open()
+    }
+
+    fn line(&self, label: &str, value: &str) -> String {
+        say::pair(self.view.locale, label, value)
+    }
+
+    fn field(&self, text: &str) -> String {
+        value(text, self.audience, self.view, self.room)
+    }
+
+    fn maybe(&self, label: &str, text: &str) -> Option<String> {
+        let text = self.field(text);
+        (!text.is_empty()).then(|| self.line(label, &text))
+    }
+
+    fn or_unknown(&self, text: String) -> String {
+        if text.is_empty() {
+            say::not_known_yet(self.view.locale).to_owned()
+        } else {
+            text
+        }
+    }
+
+    /// What people said of the impact, as this audience may read it.
+    fn people(&self, pick: impl Fn(&Impact) -> &String) -> String {
+        let running = &self.view.running;
+        let impact = match self.audience {
+            Audience::Internal => &running.impact,
+            Audience::Executive => &running.impact_outside.0,
+            Audience::StatusPage => &running.impact_outside.1,
+        };
+        self.field(pick(impact))
+    }
+
+    /// A person's word for the impact comes before the model's.
+    fn impact(&self) -> String {
+        let (how_many, what) = (
+            self.people(|impact| &impact.how_many),
+            self.people(|impact| &impact.what),
+        );
+        let who = self.people(|impact| &impact.who);
+        let mut said = match (how_many.is_empty(), what.is_empty()) {
+            (false, false) => say::pair(self.view.locale, &how_many, &what),
+            (false, true) => how_many,
+            (true, false) => what,
+            (true, true) => String::new(),
+        };
+        // The status page has a sentence of its own for them.
+        if self.audience != Audience::StatusPage && !who.is_empty() {
+            said = if said.is_empty() {
+                who
+            } else {
+                format!("{said}{}", say::aside(self.view.locale, &who))
+            };
+        }
+        if said.is_empty() && self.people(|impact| &impact.who).is_empty() {
+            return self.field(&self.fields().impact);
+        }
+        said
+    }
+
+    fn since(&self) -> String {
+        let locale = self.view.locale;
+        match self.view.started_at.or(self.view.running.times.started) {
+            Some(at) => say::day_and_clock(locale, at),
+            None => self.field(&self.fields().since),
+        }
+    }
+
+    /// Who does what and which fix is being tried, for the team; what the model says is being done;
+    /// else that it is being looked into.
+    fn doing(&self) -> String {
+        let locale = self.view.locale;
+        let mut parts = Vec::new();
+        if self.audience == Audience::Internal {
+            let running = &self.view.running;
+            for owner in running.owners.iter().take(3) {
+                let step = self.analysis.next_steps.get(owner.step);
+                if let Some(step) = step.filter(|step| !step.needs_approver()) {
+                    let step = cut(&word(&step.step), self.room.min(120));
+                    parts.push(say::pair(locale, &word(&owner.by.name), &step));
+                }
+            }
+            for attempt in running.trying().take(2) {
+                if !crate::validation::risk::is_destructive_text(&attempt.fix) {
+                    let fix = cut(&word(&attempt.fix), self.room.min(120));
+                    parts.push(say::tries_fix(locale, &word(&attempt.by), &fix));
+                }
+            }
+        }
+        let said = self.field(&self.fields().doing);
+        if !said.is_empty() {
+            parts.push(said);
+        }
+        if parts.is_empty() {
+            say::doing_so_far(locale, self.view.status).to_owned()
+        } else {
+            parts.join("; ")
+        }
+    }
+
+    fn data_line(&self) -> Option<String> {
+        let locale = self.view.locale;
+        let data = self.people(|impact| &impact.data);
+        if !data.is_empty() {
+            return Some(self.line(say::data_label(locale), &data));
+        }
+        self.over()
+            .then(|| self.line(say::data_label(locale), say::not_known(locale)))
+    }
+
+    /// The number of this update, and the one that went out before it. Where nothing changed since
+    /// the last one, it is that one.
+    fn before(&self) -> (usize, Option<&SaidBefore>) {
+        let all: Vec<&SaidBefore> = self
+            .view
+            .running
+            .said
+            .iter()
+            .filter(|said| said.audience == self.audience)
+            .collect();
+        let same = all
+            .last()
+            .is_some_and(|last| last.stand == stand(self.analysis, self.audience, self.view));
+        let before = if same {
+            all.len().checked_sub(2)
+        } else {
+            all.len().checked_sub(1)
+        };
+        let number = if same { all.len() } else { all.len() + 1 };
+        (number, before.and_then(|at| all.get(at).copied()))
+    }
+
+    /// What changed since an update, found by comparing what each rests on.
+    fn changes(&self, before: &SaidBefore) -> String {
+        let (locale, view) = (self.view.locale, self.view);
+        let now = stand(self.analysis, self.audience, view);
+        let was = &before.stand;
+        let mut parts = Vec::new();
+        let outside = |stand: &Stand| {
+            say::status_outside(locale, stand.status, stand.cause_confirmed).to_owned()
+        };
+        if outside(was) != outside(&now) {
+            parts.push(format!("{} → {}", outside(was), outside(&now)));
+        }
+        if self.audience != Audience::StatusPage
+            && was.severity != now.severity
+            && let (Some(was), Some(now)) = (was.severity, now.severity)
+        {
+            parts.push(format!("{was} → {now}"));
+        }
+        if was.impact != now.impact {
+            let was = cut(&word(&was.impact), self.room.min(120));
+            parts.push(say::impact_was(locale, &was));
+        }
+        if was.known != now.known && self.audience == Audience::Internal {
+            parts.push(say::more_is_known(locale).to_owned());
+        }
+        if self.audience == Audience::Internal {
+            if was.lead != now.lead
+                && let Some(lead) = &now.lead
+            {
+                parts.push(say::lead_now(locale, &cut(&word(lead), 60)));
+            }
+            for (fix, outcome) in now.fixes.iter().filter(|fix| !was.fixes.contains(fix)) {
+                if !crate::validation::risk::is_destructive_text(fix) {
+                    let fix = cut(&word(fix), self.room.min(100));
+                    let state = if *outcome == Outcome::Unknown {
+                        say::being_tried(locale)
+                    } else {
+                        say::outcome(locale, *outcome)
+                    };
+                    parts.push(format!("{fix}{}", say::aside(locale, state)));
+                }
+            }
+        }
+        let said = self.field(&self.fields().changed_since);
+        if !said.is_empty() {
+            parts.push(said);
+        }
+        if parts.is_empty() {
+            say::nothing_new(locale).to_owned()
+        } else {
+            parts.join("; ")
+        }
+    }
 }
 
 /// What it is about; nothing of it goes to the status page.
@@ -216,10 +561,15 @@ fn next_update(analysis: &Analysis, view: &View) -> Option<Timestamp> {
     ) {
         return None;
     }
-    view.next_update_at.or_else(|| {
+    // A person's word for a time that is over was for an update before.
+    view.next_update_at.filter(|at| *at > view.now).or_else(|| {
+        let minutes = view
+            .running
+            .cadence
+            .unwrap_or_else(|| view.severity.update_minutes());
         let minutes = match analysis.update.next_minutes {
-            0 => view.severity.update_minutes(),
-            minutes => minutes,
+            0 => minutes,
+            asked => minutes.min(asked),
         };
         view.now
             .checked_add(SignedDuration::from_mins(i64::from(minutes)))
@@ -256,7 +606,7 @@ fn word(text: &str) -> String {
 mod tests {
     use super::super::checks::{analysis, assert_legal, sample, view};
     use super::*;
-    use crate::incident::Severity;
+    use crate::incident::{Locale, Severity};
 
     #[test]
     fn r19_three_audiences_in_two_languages() {
@@ -266,7 +616,7 @@ mod tests {
                 texts.push(update_text(&analysis(sample()), audience, &view(locale)));
             }
         }
-        insta::assert_snapshot!(texts.join("\n\n"), @r"
+        insta::assert_snapshot!(texts.join("\n\n"), @r#"
         INC-0107 · SEV2 · payments-api · intermittent 503s
         Investigating · 26 May 2026, 03:00 UTC
         Impact: Some checkouts fail with 503
@@ -276,20 +626,22 @@ mod tests {
         Doing: comparing the gateway's 429 rate with our retries
         Needed: someone from the gateway team
         Lead: nobody yet
-        Next update: 26 May 2026, 04:00 UTC
+        Next update: 26 May 2026, 04:00 UTC or on change
 
-        Investigating · 26 May 2026, 03:00 UTC
-        Impact: Some payments fail and have to be tried again
-        Since: 02:51 UTC
-        Doing: We are looking into it
-        Next update: 26 May 2026, 04:00 UTC
+        Investigating: Some payments fail and have to be tried again.
+        Since 02:51 UTC.
+        We are working on it and will post again by 26 May 2026, 04:00 UTC.
 
         INC-0107 · SEV2 · payments-api
         Investigating · 26 May 2026, 03:00 UTC
-        Impact: Some checkouts fail
+        Customers: Some checkouts fail
         Since: 02:51 UTC
-        Known: not known yet
-        Doing: the payments team is on it
+        Data: no loss reported, not yet ruled out
+        Root cause: not confirmed
+        Plan: the payments team is on it
+        Restoration time: not known
+        Needed from you: nothing now
+        Public notice: not posted
         Next update: 26 May 2026, 04:00 UTC
 
         INC-0107 · SEV2 · payments-api · intermittent 503s
@@ -301,22 +653,24 @@ mod tests {
         正在进行：comparing the gateway's 429 rate with our retries
         需要：someone from the gateway team
         负责人：尚无
-        下次更新：2026年5月26日 04:00 UTC
+        下次更新：2026年5月26日 04:00 UTC，如有变化会提前
 
-        调查中 · 2026年5月26日 03:00 UTC
-        影响：Some payments fail and have to be tried again
-        开始时间：02:51 UTC
-        正在进行：We are looking into it
-        下次更新：2026年5月26日 04:00 UTC
+        调查中：Some payments fail and have to be tried again。
+        开始时间：02:51 UTC。
+        我们正在处理，并将于 2026年5月26日 04:00 UTC 前再次更新。
 
         INC-0107 · SEV2 · payments-api
         调查中 · 2026年5月26日 03:00 UTC
-        影响：Some checkouts fail
+        客户影响：Some checkouts fail
         开始时间：02:51 UTC
-        已知：尚不清楚
-        正在进行：the payments team is on it
+        数据：未收到数据丢失报告，尚未排除
+        根因：未确认
+        计划：the payments team is on it
+        预计恢复时间：未知
+        需要您做的：暂无
+        对外公告：未发布
         下次更新：2026年5月26日 04:00 UTC
-        ");
+        "#);
     }
 
     #[test]
@@ -345,7 +699,7 @@ mod tests {
         for word in ["payments-api", "Payments-API", "INC-", "SEV", "%"] {
             assert!(!text.contains(word), "{text}");
         }
-        assert!(text.contains("Impact: not known yet"), "{text}");
+        assert!(text.contains("What is affected is not known yet"), "{text}");
     }
 
     #[test]
@@ -362,7 +716,7 @@ mod tests {
             view.cause_confirmed = confirmed;
             let text = update_text(&analysis(sample()), Audience::StatusPage, &view);
             assert!(text.starts_with(word), "{text}");
-            assert_eq!(text.contains("Next update"), next, "{text}");
+            assert_eq!(text.contains("post again by"), next, "{text}");
         }
     }
 

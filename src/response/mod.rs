@@ -7,6 +7,7 @@
 //! Deliberately absent: IO, clocks, randomness, the environment, and any decision about what is
 //! shown (that is [`crate::validation`]).
 
+pub mod alerts;
 pub mod checks;
 mod evidence;
 pub mod fallback;
@@ -18,3 +19,4 @@ pub mod redact;
 pub mod route;
 pub mod triage;
 mod trouble;
+pub mod watch;

@@ -6,7 +6,9 @@ use super::{
 };
 use crate::database::past::{self, past_columns};
 use crate::database::{Connection, Row, query, query_as, query_scalar};
-use crate::incident::{IncidentId, Locale, PastIncident, Report, Severity, Status};
+use crate::incident::{
+    Impact, IncidentId, Locale, Moment, PastIncident, Report, Severity, Status, Times,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -43,8 +45,16 @@ pub struct Incident {
     pub report: Option<Report>,
     /// Who reported it.
     pub reporter: String,
-    /// Who leads.
+    /// Who leads: id and name, as a reporter is stored.
     pub lead: Option<String>,
+    /// Who speaks for the incident, stored as the lead is.
+    pub comms_lead: Option<String>,
+    /// Who notices what, in the words of people.
+    pub impact: Impact,
+    /// When the next update is due, by a person's word.
+    pub next_update_at: Option<Timestamp>,
+    /// What would prevent it is done.
+    pub prevention_done: bool,
     /// When it was noticed.
     pub detected_at: Option<Timestamp>,
     /// When it was reported to us.
@@ -61,6 +71,22 @@ impl Incident {
     /// Its number.
     pub fn id(&self) -> IncidentId {
         self.past.id
+    }
+
+    /// Its times, as far as somebody said or did something. What memory takes for the beginning,
+    /// where nobody said it, is left out.
+    pub fn times(&self) -> Times {
+        Times {
+            started: self
+                .past
+                .started_at
+                .filter(|at| ![self.reported_at, self.detected_at].contains(&Some(*at))),
+            detected: self.detected_at,
+            reported: self.reported_at,
+            acknowledged: self.acknowledged_at,
+            mitigated: self.mitigated_at,
+            resolved: self.past.resolved_at,
+        }
     }
 }
 
@@ -133,16 +159,21 @@ pub enum Change {
     Headline(Option<String>),
     /// Who leads; sets the time of acknowledgement, where it is not set yet.
     Lead(Option<String>),
-    /// When it began.
-    StartedAt(Option<Timestamp>),
-    /// When it was noticed.
-    DetectedAt(Option<Timestamp>),
-    /// When somebody took it.
-    AcknowledgedAt(Option<Timestamp>),
-    /// When users were no longer affected.
-    MitigatedAt(Option<Timestamp>),
-    /// When it was over.
-    ResolvedAt(Option<Timestamp>),
+    /// Who speaks for the incident.
+    CommsLead(Option<String>),
+    /// Who notices what.
+    Impact(Box<Impact>),
+    /// When the next update is due, by a person's word.
+    NextUpdateAt(Option<Timestamp>),
+    /// What would prevent it is done, or open again.
+    PreventionDone(bool),
+    /// A moment of the incident (R31).
+    Time {
+        /// Which.
+        moment: Moment,
+        /// When; `None`: not known.
+        at: Option<Timestamp>,
+    },
     /// Seen from its own channel only, or shared with the guild.
     Private(bool),
 }
@@ -196,8 +227,9 @@ macro_rules! incidents {
             "SELECT ",
             past_columns!(),
             ", guild, channel, parent_channel, thread, headline, private, status, severity, \
-             severity_by, locale, report, reporter, lead, detected_at, reported_at, \
-             acknowledged_at, mitigated_at, updated_at FROM incident WHERE ",
+             severity_by, locale, report, reporter, lead, comms_lead, impact, next_update_at, \
+             prevention_done, detected_at, reported_at, acknowledged_at, mitigated_at, updated_at \
+             FROM incident WHERE ",
             $condition
         )
     };
@@ -299,6 +331,24 @@ impl Store {
             .collect())
     }
 
+    /// Running incidents of every guild that was analysed through Discord: `(guild, number)`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn open_incidents(&self) -> Result<Vec<(u64, u32)>, StoreError> {
+        let rows: Vec<(String, i64)> = query_as(
+            "SELECT guild, number FROM incident WHERE headline IS NOT NULL \
+             AND status IN ('investigating', 'fixing', 'mitigated') ORDER BY guild, number",
+        )
+        .fetch_all(&self.reader)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|(guild, number)| Some((guild.parse().ok()?, u32::try_from(number).ok()?)))
+            .collect())
+    }
+
     /// The incident that lives in this thread.
     ///
     /// # Errors
@@ -364,8 +414,12 @@ impl Store {
         let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         for change in changes {
+            let before = load(&mut tx, &scope.guild, id).await?;
             apply(&mut tx, &scope.guild, id, by, at, change).await?;
-            let (what, detail) = described(change)?;
+            let (what, mut detail) = described(change)?;
+            if let Some(fields) = detail.as_object_mut() {
+                fields.extend(before_of(&before, change)?.map(|from| ("from".to_owned(), from)));
+            }
             note(&mut tx, &scope.guild, id, at, by, &what, &detail).await?;
         }
         touch(&mut tx, &scope.guild, id, at).await?;
@@ -510,6 +564,10 @@ fn incident(past: PastIncident, row: &Row) -> Result<Incident, StoreError> {
         report: report.as_deref().map(serde_json::from_str).transpose()?,
         reporter: row.try_get("reporter")?,
         lead: row.try_get("lead")?,
+        comms_lead: row.try_get("comms_lead")?,
+        impact: serde_json::from_str(&row.try_get::<String>("impact")?)?,
+        next_update_at: optional_timestamp(row.try_get("next_update_at")?)?,
+        prevention_done: row.try_get::<i64>("prevention_done")? != 0,
         detected_at: optional_timestamp(row.try_get("detected_at")?)?,
         reported_at: optional_timestamp(row.try_get("reported_at")?)?,
         acknowledged_at: optional_timestamp(row.try_get("acknowledged_at")?)?,
@@ -534,6 +592,30 @@ fn described(change: &Change) -> Result<(String, Value), StoreError> {
         .to_owned();
     let detail = value.get("to").cloned().unwrap_or(Value::Null);
     Ok((what, json!({ "to": detail })))
+}
+
+/// What stood there before a change, for the history; `None` where that is not kept.
+fn before_of(before: &Incident, change: &Change) -> Result<Option<Value>, StoreError> {
+    Ok(Some(match change {
+        Change::Title(_) => json!(before.past.title),
+        Change::Service(_) => json!(before.past.service),
+        Change::Environment(_) => json!(before.past.environment),
+        Change::Severity(_) | Change::SeverityProposed(_) => json!(before.severity),
+        Change::Status(_) => json!(before.status),
+        Change::Prevention(_) => json!(before.past.prevention),
+        Change::Lead(_) => json!(before.lead),
+        Change::CommsLead(_) => json!(before.comms_lead),
+        Change::Impact(_) => serde_json::to_value(&before.impact)?,
+        Change::NextUpdateAt(_) => json!(before.next_update_at),
+        Change::PreventionDone(_) => json!(before.prevention_done),
+        Change::Time { moment, .. } => json!(before.times().at(*moment)),
+        Change::Private(_) => json!(before.private),
+        Change::Report(_)
+        | Change::Symptoms(_)
+        | Change::ErrorSignatures(_)
+        | Change::Thread(_)
+        | Change::Headline(_) => return Ok(None),
+    }))
 }
 
 /// Adds to the history.
@@ -641,11 +723,21 @@ async fn apply(
             lead.as_deref(),
             millis(at)
         ),
-        Change::StartedAt(at) => set!("started_at = $3", optional_millis(*at)),
-        Change::DetectedAt(at) => set!("detected_at = $3", optional_millis(*at)),
-        Change::AcknowledgedAt(at) => set!("acknowledged_at = $3", optional_millis(*at)),
-        Change::MitigatedAt(at) => set!("mitigated_at = $3", optional_millis(*at)),
-        Change::ResolvedAt(at) => set!("resolved_at = $3", optional_millis(*at)),
+        Change::CommsLead(lead) => set!("comms_lead = $3", optional_storable(lead.as_deref())),
+        Change::Impact(impact) => set!("impact = $3", document(impact)?),
+        Change::NextUpdateAt(at) => set!("next_update_at = $3", optional_millis(*at)),
+        Change::PreventionDone(done) => set!("prevention_done = $3", i64::from(*done)),
+        Change::Time { moment, at } => {
+            let at = optional_millis(*at);
+            match moment {
+                Moment::Started => set!("started_at = $3", at),
+                Moment::Detected => set!("detected_at = $3", at),
+                Moment::Reported => set!("reported_at = $3", at),
+                Moment::Acknowledged => set!("acknowledged_at = $3", at),
+                Moment::Mitigated => set!("mitigated_at = $3", at),
+                Moment::Resolved => set!("resolved_at = $3", at),
+            }
+        }
         Change::Private(private) => set!("private = $3", i64::from(*private)),
     };
     query.execute(connection).await?;

@@ -24,7 +24,7 @@ pub struct Holdings {
     pub analyses: u32,
     /// Fixes tried.
     pub attempts: u32,
-    /// Entries of its history, and ticks of its steps.
+    /// Entries of its history, ticks of its steps, and what was said of approvals.
     pub entries: u32,
     /// Messages of the bot about it.
     pub messages: u32,
@@ -69,7 +69,8 @@ impl Store {
             "SELECT count(*) FROM analysis WHERE guild = $1 AND number = $2",
             "SELECT count(*) FROM attempt WHERE guild = $1 AND number = $2",
             "SELECT count(*) FROM incident_event WHERE guild = $1 AND number = $2",
-            "SELECT count(*) FROM tick WHERE guild = $1 AND number = $2",
+            "SELECT (SELECT count(*) FROM tick WHERE guild = $1 AND number = $2) \
+             + (SELECT count(*) FROM approval WHERE guild = $1 AND number = $2)",
             "SELECT count(*) FROM post WHERE guild = $1 AND number = $2 AND message IS NOT NULL",
         ]) {
             let found: i64 = query_scalar(statement)

@@ -15,6 +15,7 @@
 //! times are given to it.
 
 mod analyses;
+mod approvals;
 mod attempts;
 mod audit;
 mod error;
@@ -27,6 +28,7 @@ mod outcomes;
 mod past;
 mod postgres;
 mod posts;
+mod running;
 mod seen;
 mod services;
 mod settings;
@@ -36,6 +38,7 @@ mod vectors;
 mod words;
 
 pub use analyses::{Measures, StoredAnalysis};
+pub use approvals::Approval;
 pub use attempts::{Attempt, Resolution};
 pub use audit::{Audited, Signed};
 pub use error::StoreError;
@@ -46,7 +49,8 @@ pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
 pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
-pub use settings::Roles;
+pub use running::{SaidUpdate, StepOwner};
+pub use settings::{Criteria, Roles};
 pub use ticks::Tick;
 pub use vectors::Unembedded;
 

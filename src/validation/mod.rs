@@ -36,7 +36,7 @@ mod steps;
 mod suspected;
 mod text;
 mod triage;
-mod update;
+pub mod update;
 
 pub use analysis::{Analysis, Answer, Correction};
 pub use answer::answer;

@@ -6,7 +6,8 @@
 //!
 //! Deliberately absent: free text of the model. It fills no field, so it is dropped.
 
-use super::analysis::{StakeholderUpdate, UpdateFields};
+use super::analysis::{Analysis, Audience, StakeholderUpdate, UpdateFields};
+use super::case::Case;
 use super::context::Context;
 use super::ended;
 use super::grounding::Place;
@@ -15,7 +16,7 @@ use super::text;
 use crate::incident::proposal::ProposedUpdate;
 use crate::incident::sameness::{Likeness, Phrase};
 use crate::incident::words::{fold, is_cjk, is_stop_word, meaningful};
-use crate::incident::{IncidentId, Severity, service};
+use crate::incident::{Impact, IncidentId, Severity, service};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -126,69 +127,115 @@ pub(super) fn checked(
         ),
         needed: field("needed", &proposed.needed, Stated::Open, None),
     };
-    let names: Vec<String> = case
-        .report
-        .thread
-        .iter()
-        .flat_map(|message| {
-            let name = fold(&message.author);
-            // First and last names too, unless they may be anybody's word.
-            let parts: Vec<String> = name
-                .split(|c: char| !c.is_alphanumeric())
-                .filter(|part| {
-                    part.chars().count() > 2 && !part.bytes().any(|b| b.is_ascii_digit())
-                })
-                .filter(|part| !WORDS_IN_HANDLES.contains(part))
-                .map(str::to_owned)
-                .collect();
-            parts.into_iter().chain([name])
-        })
-        .filter(|name| name.chars().count() > 1)
-        .collect();
-    let outside = |said: &str| {
-        without(said, |clause| {
-            holds_internals(clause) || holds_any(clause, &names) || names_a_person(clause)
-        })
-    };
+    let outside = Outside::new(case, causes);
     let executive = UpdateFields {
-        impact: outside(&internal.impact),
-        since: outside(&internal.since),
-        known: outside(&internal.known),
-        not_confirmed: outside(&internal.not_confirmed),
-        doing: outside(&internal.doing),
-        changed_since: outside(&internal.changed_since),
-        needed: outside(&internal.needed),
-    };
-    // Customers read what they notice and since when; nothing of what is inside.
-    let slugs: Vec<String> = std::iter::once(case.service.as_deref())
-        .flatten()
-        .chain(
-            case.registry
-                .services
-                .iter()
-                .map(|service| service.name.as_str()),
-        )
-        .map(fold)
-        .filter(|name| name.contains(['-', '_']) || service::key(name).len() > 3)
-        .collect();
-    let for_customers = |said: &str| {
-        without(&without_shares(&outside(said)), |clause| {
-            holds_any(clause, &slugs)
-                || holds_percentage(clause)
-                || is_cause(clause, &causes)
-                || names_severity_or_id(clause)
-        })
+        impact: outside.executive(&internal.impact),
+        since: outside.executive(&internal.since),
+        known: outside.executive(&internal.known),
+        not_confirmed: outside.executive(&internal.not_confirmed),
+        doing: outside.executive(&internal.doing),
+        changed_since: outside.executive(&internal.changed_since),
+        needed: outside.executive(&internal.needed),
     };
     StakeholderUpdate {
         status_page: UpdateFields {
-            impact: for_customers(&internal.impact),
-            since: for_customers(&internal.since),
+            impact: outside.status_page(&internal.impact),
+            since: outside.status_page(&internal.since),
             ..UpdateFields::default()
         },
         executive,
         internal,
         next_minutes: minutes,
         nothing_public: exposes_data(&report),
+    }
+}
+
+/// What may be said outside the team (R19): no internals, no names of people, and to customers none of
+/// services, shares and causes either.
+struct Outside {
+    names: Vec<String>,
+    slugs: Vec<String>,
+    causes: Vec<Phrase>,
+}
+
+impl Outside {
+    fn new(case: &Case, causes: Vec<Phrase>) -> Self {
+        let names = case
+            .report
+            .thread
+            .iter()
+            .flat_map(|message| {
+                let name = fold(&message.author);
+                // First and last names too, unless they may be anybody's word.
+                let parts: Vec<String> = name
+                    .split(|c: char| !c.is_alphanumeric())
+                    .filter(|part| {
+                        part.chars().count() > 2 && !part.bytes().any(|b| b.is_ascii_digit())
+                    })
+                    .filter(|part| !WORDS_IN_HANDLES.contains(part))
+                    .map(str::to_owned)
+                    .collect();
+                parts.into_iter().chain([name])
+            })
+            .filter(|name| name.chars().count() > 1)
+            .collect();
+        let slugs = std::iter::once(case.service.as_deref())
+            .flatten()
+            .chain(
+                case.registry
+                    .services
+                    .iter()
+                    .map(|service| service.name.as_str()),
+            )
+            .map(fold)
+            .filter(|name| name.contains(['-', '_']) || service::key(name).len() > 3)
+            .collect();
+        Self {
+            names,
+            slugs,
+            causes,
+        }
+    }
+
+    fn executive(&self, said: &str) -> String {
+        without(said, |clause| {
+            holds_internals(clause) || holds_any(clause, &self.names) || names_a_person(clause)
+        })
+    }
+
+    /// Customers read what they notice and since when; nothing of what is inside.
+    fn status_page(&self, said: &str) -> String {
+        without(&without_shares(&self.executive(said)), |clause| {
+            holds_any(clause, &self.slugs)
+                || holds_percentage(clause)
+                || is_cause(clause, &self.causes)
+                || names_severity_or_id(clause)
+        })
+    }
+}
+
+/// What people said of the impact, as it may be told to an audience. Their word is theirs and is not
+/// checked against the report; what may not leave the team goes all the same.
+pub fn impact_for(case: &Case, analysis: &Analysis, impact: &Impact, audience: Audience) -> Impact {
+    let causes = analysis
+        .hypotheses
+        .iter()
+        .map(|card| Phrase::new(&card.title));
+    let outside = Outside::new(case, causes.filter(|cause| !cause.is_empty()).collect());
+    let told = |said: &str| {
+        let said = text::clean(said, text::SENTENCE);
+        match audience {
+            Audience::Internal => said,
+            Audience::Executive => outside.executive(&said),
+            Audience::StatusPage => outside.status_page(&said),
+        }
+    };
+    Impact {
+        who: told(&impact.who),
+        what: told(&impact.what),
+        how_many: told(&impact.how_many),
+        workaround: told(&impact.workaround),
+        data: told(&impact.data),
     }
 }
 

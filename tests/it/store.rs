@@ -547,7 +547,7 @@ async fn what_people_say_wins_and_times_are_set_once(home: &Home) {
         &[
             Change::Thread(Some("t1".to_owned())),
             Change::Headline(Some("m1".to_owned())),
-            Change::StartedAt(Some(at(-60))),
+            Change::Time { moment: precedent::incident::Moment::Started, at: Some(at(-60)) },
         ],
     )
     .await;

@@ -56,6 +56,8 @@ pub enum Trouble {
     UnknownIncident,
     /// The button belongs to an analysis that was replaced.
     OldCard,
+    /// The step that was asked for is not in the checklist any more.
+    StepGone,
     /// The same is being analysed already.
     AlreadyAnalysing,
     /// The button or command is not known (any more).
@@ -216,6 +218,10 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
             "This analysis was replaced by a later one; use the buttons there.".into()
         }
         (Locale::Zh, Trouble::OldCard) => "这次分析已被更新的分析取代；请使用那里的按钮。".into(),
+        (Locale::En, Trouble::StepGone) => {
+            "This step no longer stands in the checklist as it was; look there, and tick what stands now.".into()
+        }
+        (Locale::Zh, Trouble::StepGone) => "该步骤已不在清单中（或内容已变）；请查看清单并勾选现有步骤。".into(),
         (Locale::En, Trouble::AlreadyAnalysing) => {
             "A new analysis of exactly this is under way; it appears here when it is ready.".into()
         }

@@ -32,8 +32,12 @@ pub fn deed(locale: Locale, deed: Deed) -> String {
         (Locale::Zh, Deed::ResolveForOthers) => "代他人解决".into(),
         (Locale::En, Deed::RememberForOthers) => "remember others' messages".into(),
         (Locale::Zh, Deed::RememberForOthers) => "记录他人的消息".into(),
-        (Locale::En, Deed::DestructiveStep) => "tick destructive steps".into(),
-        (Locale::Zh, Deed::DestructiveStep) => "勾选破坏性步骤".into(),
+        (Locale::En, Deed::ApproveStep) => "approve destructive steps".into(),
+        (Locale::Zh, Deed::ApproveStep) => "批准破坏性步骤".into(),
+        (Locale::En, Deed::SetState) => {
+            "set severity, status and lead of what others reported and lead".into()
+        }
+        (Locale::Zh, Deed::SetState) => "设置他人报告且由他人负责的故障的级别、状态和负责人".into(),
     }
 }
 

@@ -618,13 +618,27 @@ pub fn nothing_to_do(locale: Locale) -> &'static str {
     }
 }
 
-/// Destructive steps (R18).
+/// Destructive steps, and fixes that destroy (R18).
 pub fn needs_approver(locale: Locale) -> &'static str {
     match locale {
-        Locale::En => {
-            "Destroys data or state: not without a named approver (write in the thread who approved it)"
-        }
-        Locale::Zh => "会破坏数据或状态：须由指名的人批准（请在子区写明批准人）",
+        Locale::En => "Destroys data or state: not without a named approver",
+        Locale::Zh => "会破坏数据或状态：须由指名的人批准",
+    }
+}
+
+/// Behind that, at a step that may be ticked.
+pub fn ticking_asks(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "ticking it asks for one in the thread",
+        Locale::Zh => "勾选后会在子区请求批准",
+    }
+}
+
+/// Behind a fix that destroys, in the one line of the headline.
+pub fn destroys(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "destroys data or state",
+        Locale::Zh => "会破坏数据或状态",
     }
 }
 

@@ -8,6 +8,8 @@
 //! Arguments that carry text of others come in made safe for the place the sentence goes to (see
 //! [`super::ink`]); nothing here escapes. No sentence holds a percent sign beside a score (R12).
 
+mod approval;
+mod chronicle;
 mod engine;
 mod errors;
 mod history;
@@ -16,8 +18,12 @@ mod labels;
 mod outcomes;
 mod record;
 mod requests;
+mod running;
+mod updates;
 mod why;
 
+pub use approval::*;
+pub use chronicle::*;
 pub use engine::*;
 pub use errors::*;
 pub use history::*;
@@ -26,6 +32,8 @@ pub use labels::*;
 pub use outcomes::*;
 pub use record::*;
 pub use requests::*;
+pub use running::*;
+pub use updates::*;
 pub use why::*;
 
 use crate::incident::Locale;

@@ -62,13 +62,29 @@ pub fn changes_something(text: &str) -> bool {
 
 /// The risk of a command or script.
 pub fn of_command(command: &str) -> Risk {
+    if command.len() > MAX_TEXT {
+        return Risk::Destructive;
+    }
     let text = plain(command);
-    let mut risk = None;
     let script = script_of(&text);
     if let Some(sql) = bare_sql(&script) {
-        risk = Some(sql::risk(sql));
+        return sql::risk(sql);
     }
-    risk.unwrap_or_else(|| shell::risk(&script))
+    let risk = shell::risk(&script);
+    // A sentence where a command should stand: what it names counts.
+    if risk == Risk::Risky && !starts_with_program(&script) && orders_destruction(&script) {
+        return Risk::Destructive;
+    }
+    risk
+}
+
+/// Whether prose holds a command that destroys, or SQL that does.
+fn orders_destruction(prose: &str) -> bool {
+    commands_in(prose)
+        .iter()
+        .filter(|command| command.as_str() != prose.trim())
+        .any(|command| shell::risk(&script_of(command)) == Risk::Destructive)
+        || sql_in(prose)
 }
 
 /// Whether prose holds a destructive command (R18 holds in cards, answers and updates alike).
@@ -216,7 +232,9 @@ fn placeholders_as_words(script: &str) -> String {
         let (head, tail) = rest.split_at(at);
         out.push_str(head);
         let inner = tail.strip_prefix('<').unwrap_or_default();
-        let end = inner.find('>');
+        // Looked for no farther than a name goes.
+        let end = inner.char_indices().take(41).find(|(_, c)| *c == '>');
+        let end = end.map(|(end, _)| end);
         let name = end.and_then(|end| inner.get(..end)).unwrap_or_default();
         let is_placeholder = !name.is_empty()
             && name.chars().count() <= 40

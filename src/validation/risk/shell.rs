@@ -1,19 +1,40 @@
 //! The risk of a shell command: every command in it, however deep.
 //!
 //! Design: tree-sitter-bash finds the simple commands (in pipes, lists, substitutions, loops); each is
-//! unwrapped (`sudo`, `sh -c`, `xargs`, `ssh`, `kubectl exec`, ...) and looked up. The highest risk
-//! counts. What can't be read (a parse error, a name that is computed) is risky, never harmless.
+//! unwrapped (`sudo`, `sh -c`, `xargs`, `ssh`, `kubectl exec`, ...) and looked up. What a command reads
+//! from (a pipe, a here-document, a here-string) is followed as far as the script itself says it, so
+//! that `echo 'DROP TABLE a' | psql` is the SQL that runs. The highest risk counts. What can't be read
+//! (a parse error, a name that is computed) is risky, never harmless; what is hidden from a reader (it
+//! is decoded before it runs, wrapped more deeply than anybody wraps, longer than anybody reads)
+//! destroys.
+//!
+//! The grammar's tables are C data, its parser keeps its own stack on the heap, and the tree is walked
+//! with a list, so that depth costs no stack of ours; the tests hold time and stack on hostile input.
 
 use super::sql;
 use super::table;
 use crate::incident::proposal::Risk;
 use std::collections::HashMap;
-use tree_sitter::{Node, Parser, Tree};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-/// Commands inside commands inside commands: more than this many levels are risky unread.
+/// Commands inside commands inside commands: nobody who means well wraps more than this many levels.
 const MAX_LEVELS: usize = 6;
-/// Longest command that is parsed, in bytes; a longer one is risky unread.
-const MAX_BYTES: usize = 16 * 1024;
+/// Longest command that is parsed, in bytes; nobody reads a longer one before running it.
+const MAX_BYTES: usize = 8 * 1024;
+/// Bytes of commands that are looked at in one script; a substitution counts in each command around it.
+const MAX_LOOKED_AT: usize = 16 * MAX_BYTES;
+/// The parser tells of its progress every 100 steps. It takes one of these for 90 bytes of an honest
+/// script (measured on 8 KiB of pipes and loops), and as many as the square of the length where it
+/// searches for what was meant (`a|a|a|` without an end: 8 KiB take 680 and seconds).
+const FREE_PROGRESS: usize = 32;
+/// See [`FREE_PROGRESS`].
+const BYTES_A_PROGRESS: usize = 32;
+/// Parts of what can't be parsed that are looked at on their own.
+const MAX_PARTS: usize = 256;
+/// How far the text that feeds a command is followed through a pipe, and out of what it stands in.
+const MAX_PIPE: usize = 16;
 
 /// A word of a command.
 #[derive(Clone, Debug, Default)]
@@ -23,33 +44,88 @@ struct Word {
     computed: bool,
 }
 
-/// The risk of a command line or a script.
-pub(super) fn risk(script: &str) -> Risk {
-    script_risk(script, 0)
+/// What a command reads on its standard input.
+#[derive(Clone, Debug, Default)]
+enum Fed {
+    /// Nothing that the script says.
+    #[default]
+    Unknown,
+    /// A text that stands in the script.
+    Text(Rc<str>),
+    /// Something decoded: somebody hid it.
+    Hidden,
 }
 
-fn script_risk(script: &str, level: usize) -> Risk {
+/// Inside how many commands a command stands, and what they are fed.
+#[derive(Clone, Debug, Default)]
+struct Inside {
+    level: usize,
+    fed: Fed,
+}
+
+impl Inside {
+    fn deeper(&self) -> Self {
+        Self {
+            level: self.level + 1,
+            fed: self.fed.clone(),
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match &self.fed {
+            Fed::Text(text) => Some(text),
+            Fed::Unknown | Fed::Hidden => None,
+        }
+    }
+
+    /// What an interpreter does with what it is fed.
+    fn run(&self, read: impl FnOnce(&str) -> Risk) -> Risk {
+        match &self.fed {
+            Fed::Text(text) => read(text),
+            Fed::Hidden => Risk::Destructive,
+            Fed::Unknown => Risk::Risky,
+        }
+    }
+}
+
+/// The risk of a command line or a script.
+pub(super) fn risk(script: &str) -> Risk {
+    script_risk(script, &Inside::default())
+}
+
+fn script_risk(script: &str, inside: &Inside) -> Risk {
     if script.trim().is_empty() {
         return Risk::ReadOnly;
     }
-    if level > MAX_LEVELS || script.len() > MAX_BYTES {
-        return Risk::Risky;
+    if inside.level > MAX_LEVELS || script.len() > MAX_BYTES {
+        return Risk::Destructive;
     }
     let Some(tree) = parse(script) else {
-        return Risk::Risky;
+        return Risk::Destructive;
     };
+    let flat = Flat::of(&tree, script);
     let mut risk = Risk::ReadOnly;
-    let root = tree.root_node();
-    if root.has_error() {
-        risk = Risk::Risky;
+    if tree.root_node().has_error() {
+        risk = parts_risk(script, inside);
     }
-    let assigned = assignments(root, script);
+    let assigned = assignments(&flat);
     let mut found = false;
-    for node in nodes(root) {
+    let mut looked_at = 0;
+    for (place, spot) in flat.spots.iter().enumerate() {
+        let node = spot.node;
         match node.kind() {
             "command" => {
                 found = true;
-                risk = risk.max(command_node(node, script, &assigned, level));
+                looked_at += node.byte_range().len();
+                if looked_at > MAX_LOOKED_AT {
+                    return Risk::Destructive;
+                }
+                let words = flat.words(place, &assigned);
+                let inside = Inside {
+                    level: inside.level,
+                    fed: flat.fed(place, &assigned, inside, MAX_PIPE),
+                };
+                risk = risk.max(command(&words, &inside));
             }
             "declaration_command" | "unset_command" | "test_command" => found = true,
             "variable_assignment" => found = true,
@@ -63,12 +139,10 @@ fn script_risk(script: &str, level: usize) -> Risk {
                 // A function that calls itself is a fork bomb or a loop; its body is read anyway.
                 risk = risk.max(Risk::Risky);
             }
-            "pipeline" => risk = risk.max(fed_by_pipe(node, script, level)),
-            "heredoc_body" => {
-                let body = text_of(node, script);
-                risk = risk.max(heredoc(node, script, body, level));
-            }
             _ => {}
+        }
+        if risk == Risk::Destructive {
+            return risk;
         }
     }
     if !found && risk == Risk::ReadOnly {
@@ -77,27 +151,283 @@ fn script_risk(script: &str, level: usize) -> Risk {
     risk
 }
 
+/// The tree; `None` where the parser takes more steps than an honest script takes. Steps are counted,
+/// not time: the same input gives the same answer.
 fn parse(script: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser
         .set_language(&tree_sitter_bash::LANGUAGE.into())
         .ok()?;
-    parser.parse(script, None)
+    let mut left = FREE_PROGRESS + script.len() / BYTES_A_PROGRESS;
+    let mut progress = |_: &ParseState| match left.checked_sub(1) {
+        Some(less) => {
+            left = less;
+            ControlFlow::Continue(())
+        }
+        None => ControlFlow::Break(()),
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let bytes = script.as_bytes();
+    let mut rest = |at: usize, _| bytes.get(at..).unwrap_or_default();
+    parser.parse_with_options(&mut rest, None, Some(options))
 }
 
-/// All nodes, in order; a list instead of recursion, so that depth costs no stack.
-fn nodes(root: Node<'_>) -> Vec<Node<'_>> {
-    let mut all = Vec::new();
-    let mut stack = vec![root];
-    while let Some(node) = stack.pop() {
-        all.push(node);
-        for at in (0..node.child_count()).rev() {
-            if let Some(child) = node.child(at) {
-                stack.push(child);
+/// What can't be parsed may hold a command that destroys: its parts are looked at as they stand.
+fn parts_risk(script: &str, inside: &Inside) -> Risk {
+    script
+        .split(|c: char| {
+            matches!(
+                c,
+                ';' | '|' | '&' | '\n' | '(' | ')' | '{' | '}' | '`' | '"' | '\'' | '$'
+            )
+        })
+        .map(str::trim)
+        .filter(|part| super::starts_with_program(part))
+        .take(MAX_PARTS)
+        .map(|part| {
+            let words: Vec<Word> = part.split_whitespace().map(unquote).collect();
+            command(&words, &inside.deeper())
+        })
+        .fold(Risk::Risky, Risk::max)
+}
+
+/// A node, what it stands in, what stands before it there and what stands in it, by their places.
+struct Spot<'t> {
+    node: Node<'t>,
+    parent: Option<usize>,
+    before: Option<usize>,
+    children: Vec<usize>,
+}
+
+/// The tree as a list, in order of the text.
+struct Flat<'t> {
+    spots: Vec<Spot<'t>>,
+    script: &'t str,
+}
+
+impl<'t> Flat<'t> {
+    fn of(tree: &'t Tree, script: &'t str) -> Self {
+        let mut spots: Vec<Spot<'t>> = Vec::new();
+        let mut cursor = tree.walk();
+        let mut parent = None;
+        loop {
+            let place = spots.len();
+            let mut before = None;
+            if let Some(above) = parent.and_then(|above: usize| spots.get_mut(above)) {
+                before = above.children.last().copied();
+                above.children.push(place);
+            }
+            spots.push(Spot {
+                node: cursor.node(),
+                parent,
+                before,
+                children: Vec::new(),
+            });
+            if cursor.goto_first_child() {
+                parent = Some(place);
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return Self { spots, script };
+                }
+                parent = parent
+                    .and_then(|above| spots.get(above))
+                    .and_then(|above| above.parent);
             }
         }
     }
-    all
+
+    fn kind(&self, place: usize) -> &'t str {
+        self.spots.get(place).map_or("", |spot| spot.node.kind())
+    }
+
+    fn text(&self, place: usize) -> &'t str {
+        let node = self.spots.get(place).map(|spot| spot.node);
+        node.map_or("", |node| text_of(node, self.script))
+    }
+
+    /// What stands in a node, without the grammar's own marks (`|`, `;`).
+    fn children(&self, place: usize) -> impl DoubleEndedIterator<Item = usize> {
+        let spot = self.spots.get(place);
+        let children = spot
+            .map(|spot| spot.children.as_slice())
+            .unwrap_or_default();
+        children
+            .iter()
+            .copied()
+            .filter(|child| self.spots.get(*child).is_some_and(|c| c.node.is_named()))
+    }
+
+    /// The words of a command; what is redirected is looked at on its own.
+    fn words(&self, place: usize, assigned: &HashMap<String, String>) -> Vec<Word> {
+        let all = self.spots.get(place).into_iter().flat_map(|s| &s.children);
+        all.filter(|child| {
+            !matches!(
+                self.kind(**child),
+                "variable_assignment"
+                    | "file_redirect"
+                    | "heredoc_redirect"
+                    | "herestring_redirect"
+            )
+        })
+        .map(|child| resolve(self.text(*child), assigned))
+        .collect()
+    }
+
+    fn here_string(&self, place: usize) -> Option<Fed> {
+        let child = self
+            .children(place)
+            .find(|child| self.kind(*child) == "herestring_redirect")?;
+        let text = self.text(child).trim_start_matches('<').trim();
+        Some(Fed::Text(unquote(text).text.into()))
+    }
+
+    /// What a command reads: its here-string, the here-document or file of what it stands in, what
+    /// stands before it in a pipe; else what the script around it is fed.
+    fn fed(
+        &self,
+        place: usize,
+        assigned: &HashMap<String, String>,
+        inside: &Inside,
+        room: usize,
+    ) -> Fed {
+        if let Some(fed) = self.here_string(place) {
+            return fed;
+        }
+        let mut child = place;
+        for _ in 0..room {
+            let Some(parent) = self.spots.get(child).and_then(|spot| spot.parent) else {
+                return inside.fed.clone();
+            };
+            match self.kind(parent) {
+                // `cat <<END | sh`: the grammar puts what is behind the pipe into the redirection.
+                "redirected_statement" if self.kind(child) == "heredoc_redirect" => {
+                    let body = self.children(parent).next().unwrap_or(parent);
+                    return self.said(body, assigned, inside, room - 1);
+                }
+                "redirected_statement" => {
+                    for redirect in self.children(parent).take(MAX_PIPE) {
+                        match self.kind(redirect) {
+                            "heredoc_redirect" => {
+                                let body = self
+                                    .children(redirect)
+                                    .find(|part| self.kind(*part) == "heredoc_body");
+                                let text = body.map_or("", |body| self.text(body));
+                                return Fed::Text(text.into());
+                            }
+                            "herestring_redirect" => {
+                                return self.here_string(parent).unwrap_or_default();
+                            }
+                            "file_redirect" if self.text(redirect).contains('<') => {
+                                return Fed::Unknown;
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                "pipeline" => {
+                    // Before a command stands the mark, before that what it reads from.
+                    let before = |place: usize| self.spots.get(place)?.before;
+                    let mut source = before(child);
+                    while let Some(place) = source
+                        && !self.spots.get(place).is_some_and(|s| s.node.is_named())
+                    {
+                        source = before(place);
+                    }
+                    if let Some(source) = source {
+                        return self.said(source, assigned, inside, room - 1);
+                    }
+                }
+                "command_substitution" | "process_substitution" => return Fed::Unknown,
+                _ => {}
+            }
+            child = parent;
+        }
+        Fed::Hidden
+    }
+
+    /// What a part of the script writes to its standard output, as far as it says it itself.
+    fn said(
+        &self,
+        place: usize,
+        assigned: &HashMap<String, String>,
+        inside: &Inside,
+        room: usize,
+    ) -> Fed {
+        if room == 0 {
+            return Fed::Hidden;
+        }
+        match self.kind(place) {
+            "command" => {
+                let words = self.words(place, assigned);
+                let words: Vec<&Word> = words.iter().skip_while(|w| w.text == "sudo").collect();
+                let Some((name, arguments)) = words.split_first() else {
+                    return Fed::Unknown;
+                };
+                match base_name(&name.text) {
+                    "printf" => Fed::Text(printed(arguments).into()),
+                    "echo" => {
+                        let said: Vec<&str> = arguments
+                            .iter()
+                            .map(|word| word.text.as_str())
+                            .skip_while(|word| {
+                                word.len() > 1
+                                    && word.strip_prefix('-').is_some_and(|flags| {
+                                        flags.chars().all(|c| matches!(c, 'e' | 'n' | 'E'))
+                                    })
+                            })
+                            .collect();
+                        Fed::Text(said.join(" ").replace("\\n", "\n").into())
+                    }
+                    "cat" | "tee" | "grep" | "head" | "tail" | "sort" | "uniq" | "nl" | "tac"
+                    | "pv" => self.fed(place, assigned, inside, room - 1),
+                    name if DECODERS.contains(&name) => Fed::Hidden,
+                    _ => Fed::Unknown,
+                }
+            }
+            "pipeline" => match self.children(place).next_back() {
+                Some(last) => self.said(last, assigned, inside, room - 1),
+                None => Fed::Unknown,
+            },
+            "redirected_statement" | "negated_command" => match self.children(place).next() {
+                Some(body) => self.said(body, assigned, inside, room - 1),
+                None => Fed::Unknown,
+            },
+            "subshell" | "compound_statement" | "list" => {
+                let mut text = String::new();
+                for part in self.children(place).take(64) {
+                    match self.said(part, assigned, inside, room - 1) {
+                        Fed::Text(one) => {
+                            text.push_str(&one);
+                            text.push('\n');
+                        }
+                        other => return other,
+                    }
+                }
+                Fed::Text(text.into())
+            }
+            _ => Fed::Unknown,
+        }
+    }
+}
+
+/// What `printf` writes: its format, with its arguments in their places.
+fn printed(arguments: &[&Word]) -> String {
+    let mut arguments = arguments.iter().map(|word| word.text.as_str());
+    let format = arguments.next().unwrap_or_default();
+    let mut parts = format.split("%s");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(arguments.next().unwrap_or_default());
+        out.push_str(part);
+    }
+    // The format is used again for what is left.
+    for left in arguments {
+        out.push('\n');
+        out.push_str(left);
+    }
+    out.replace("\\n", "\n")
 }
 
 fn text_of<'s>(node: Node<'_>, script: &'s str) -> &'s str {
@@ -105,13 +435,13 @@ fn text_of<'s>(node: Node<'_>, script: &'s str) -> &'s str {
 }
 
 /// Plain assignments of the script itself: `X=rm; $X -rf /`.
-fn assignments(root: Node<'_>, script: &str) -> HashMap<String, String> {
+fn assignments(flat: &Flat<'_>) -> HashMap<String, String> {
     let mut known = HashMap::new();
-    for node in nodes(root) {
-        if node.kind() != "variable_assignment" {
+    for place in 0..flat.spots.len() {
+        if flat.kind(place) != "variable_assignment" {
             continue;
         }
-        let Some((name, value)) = text_of(node, script).split_once('=') else {
+        let Some((name, value)) = flat.text(place).split_once('=') else {
             continue;
         };
         let value = unquote(value);
@@ -120,34 +450,6 @@ fn assignments(root: Node<'_>, script: &str) -> HashMap<String, String> {
         }
     }
     known
-}
-
-/// The words of a command node; redirections are looked at on their own.
-fn command_node(
-    node: Node<'_>,
-    script: &str,
-    assigned: &HashMap<String, String>,
-    level: usize,
-) -> Risk {
-    let mut words = Vec::new();
-    for at in 0..node.child_count() {
-        let Some(child) = node.child(at) else {
-            continue;
-        };
-        match child.kind() {
-            "variable_assignment" | "file_redirect" | "heredoc_redirect" => {}
-            "herestring_redirect" => {
-                // `bash <<< "..."`: the text is what runs.
-                let text = text_of(child, script).trim_start_matches('<');
-                words.push(Word {
-                    text: unquote(text.trim()).text,
-                    computed: true,
-                });
-            }
-            _ => words.push(resolve(text_of(child, script), assigned)),
-        }
-    }
-    command(&words, level)
 }
 
 /// A word, with the variables that the script itself assigned, and `$(echo word)`, filled in.
@@ -284,94 +586,17 @@ fn file_written(path: &str, appends: bool) -> Risk {
 
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"];
 
-/// `... | base64 -d | sh`: what runs can't be seen, and somebody hid it.
-fn fed_by_pipe(pipeline: Node<'_>, script: &str, level: usize) -> Risk {
-    let mut decoded = false;
-    // What the first command says, where it only says something: `echo FLUSHALL | redis-cli`.
-    let mut said: Option<String> = None;
-    for at in 0..pipeline.named_child_count() {
-        let Some(child) = u32::try_from(at)
-            .ok()
-            .and_then(|at| pipeline.named_child(at))
-        else {
-            continue;
-        };
-        let words: Vec<String> = text_of(child, script)
-            .split_whitespace()
-            .map(|word| unquote(word).text)
-            .filter(|word| word != "sudo")
-            .collect();
-        let name = words.first().map(|w| base_name(w)).unwrap_or_default();
-        if let Some(said) = &said
-            && at > 0
-        {
-            let fed = match name {
-                name if SHELLS.contains(&name) => script_risk(said, level + 1),
-                name if is_sql_client(name) => sql::risk(said),
-                "redis-cli" | "valkey-cli" => said
-                    .lines()
-                    .map(|line| {
-                        let words: Vec<String> =
-                            line.split_whitespace().map(str::to_owned).collect();
-                        table::program(name).map_or(Risk::Risky, |redis| redis.risk(&words))
-                    })
-                    .max()
-                    .unwrap_or(Risk::Risky),
-                "mongosh" | "mongo" => mongo_script(said),
-                _ => Risk::ReadOnly,
-            };
-            if fed == Risk::Destructive {
-                return fed;
-            }
-        }
-        if at == 0 && matches!(name, "echo" | "printf") {
-            let whole = text_of(child, script).trim_start();
-            let rest = whole
-                .split_once(char::is_whitespace)
-                .map_or("", |(_, rest)| rest);
-            said = Some(unquote(rest.trim_start_matches("-e ").trim_start_matches("-n ")).text);
-        }
-        if matches!(
-            name,
-            "base64" | "base32" | "xxd" | "openssl" | "uudecode" | "rev" | "tr" | "gunzip" | "zcat"
-        ) {
-            decoded = true;
-        }
-        if SHELLS.contains(&name) && at > 0 {
-            return if decoded {
-                Risk::Destructive
-            } else {
-                Risk::Risky
-            };
-        }
-    }
-    Risk::ReadOnly
-}
+/// Programs whose output is their input read otherwise.
+const DECODERS: [&str; 11] = [
+    "base64", "base32", "basenc", "xxd", "openssl", "uudecode", "rev", "tr", "gunzip", "zcat",
+    "gzip",
+];
 
-/// What a here-document feeds: to a shell it is a script, to a database client it is SQL.
-fn heredoc(node: Node<'_>, script: &str, body: &str, level: usize) -> Risk {
-    let mut at = node;
-    for _ in 0..4 {
-        let Some(parent) = at.parent() else { break };
-        if parent.kind() == "redirected_statement" {
-            let head = text_of(parent, script);
-            let words: Vec<&str> = head
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .split_whitespace()
-                .collect();
-            if words.iter().any(|w| SHELLS.contains(&base_name(w))) {
-                return script_risk(body, level + 1);
-            }
-            if words.iter().any(|w| is_sql_client(base_name(w))) {
-                return sql::risk(body);
-            }
-            return Risk::ReadOnly;
-        }
-        at = parent;
-    }
-    Risk::ReadOnly
+/// Whether a script that is computed is decoded first: nobody who means well hides what runs.
+fn hides(script: &str) -> bool {
+    script
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
+        .any(|word| DECODERS.contains(&word) || word == "b64decode")
 }
 
 fn base_name(program: &str) -> &str {
@@ -387,9 +612,9 @@ fn join(words: &[Word]) -> String {
 }
 
 /// The risk of one simple command.
-fn command(words: &[Word], level: usize) -> Risk {
-    if level > MAX_LEVELS {
-        return Risk::Risky;
+fn command(words: &[Word], inside: &Inside) -> Risk {
+    if inside.level > MAX_LEVELS {
+        return Risk::Destructive;
     }
     let Some((first, rest)) = words.split_first() else {
         return Risk::ReadOnly;
@@ -414,15 +639,15 @@ fn command(words: &[Word], level: usize) -> Risk {
     if first.text.starts_with('{') && first.text.contains(',') {
         // Brace expansion as a command: `{rm,-rf,/}`.
         let inner = first.text.trim_matches(['{', '}']).replace(',', " ");
-        return script_risk(&inner, level + 1);
+        return script_risk(&inner, &inside.deeper());
     }
     let name = base_name(&first.text);
     let arguments: Vec<String> = rest.iter().map(|word| word.text.clone()).collect();
-    if let Some(risk) = wrapper(name, rest, &arguments, level) {
+    if let Some(risk) = wrapper(name, rest, &arguments, inside) {
         return risk;
     }
     if is_sql_client(name) {
-        return sql_client(name, &arguments);
+        return sql_client(name, &arguments, inside);
     }
     match name {
         "curl" => return curl(&arguments),
@@ -479,13 +704,56 @@ fn command(words: &[Word], level: usize) -> Risk {
                 .unwrap_or(Risk::ReadOnly);
         }
         "python" | "python2" | "python3" | "perl" | "ruby" | "node" | "php" => {
+            if arguments.iter().all(|a| a == "-") {
+                return inside.run(|text| script_language(&[text.to_owned()]));
+            }
             return script_language(&arguments);
         }
-        "mongosh" | "mongo" => return mongo(&arguments),
+        "mongosh" | "mongo" => return mongo(&arguments, inside),
+        "redis-cli" | "valkey-cli" | "keydb-cli" => {
+            let redis = table::program("redis-cli");
+            // A session that is fed: one command a line.
+            if let (Some(text), Some(redis)) = (inside.text(), redis)
+                && redis.words(&arguments).is_empty()
+            {
+                return text
+                    .lines()
+                    .filter(|line| !line.trim().is_empty())
+                    .map(|line| {
+                        let words: Vec<String> =
+                            line.split_whitespace().map(str::to_lowercase).collect();
+                        redis.risk(&words)
+                    })
+                    .max()
+                    .unwrap_or(Risk::Risky);
+            }
+        }
+        "at" | "batch" => {
+            return inside
+                .run(|text| script_risk(text, &inside.deeper()))
+                .max(Risk::Risky);
+        }
+        "shutdown" => return shutdown(&arguments),
+        "init" | "telinit" if arguments.iter().any(|a| a == "0") => return Risk::Destructive,
         _ => {}
     }
     if name.starts_with("mkfs") {
         return Risk::Destructive;
+    }
+    if let Some(risk) = cmdlet(name) {
+        if hides_destruction(rest, inside) {
+            return Risk::Destructive;
+        }
+        // `ForEach-Object { Remove-Item $_ }`
+        let inner = arguments.iter().filter_map(|argument| cmdlet(argument));
+        return inner.fold(risk, Risk::max);
+    }
+    // SQL where a command should stand: `` `DROP TABLE a` `` in a sentence.
+    if name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase()) {
+        let all = join(words);
+        if super::bare_sql(&all).is_some() {
+            return sql::risk(&all);
+        }
     }
     let mut risk = match table::program(name) {
         Some(program) => program.risk(&arguments),
@@ -505,7 +773,7 @@ fn command(words: &[Word], level: usize) -> Risk {
         None => Risk::Risky.max(destroying_word(&arguments)),
     };
     // A program that may run another: what stands in its words counts where it destroys.
-    if risk != Risk::ReadOnly && hides_destruction(rest, level) {
+    if risk != Risk::ReadOnly && hides_destruction(rest, inside) {
         return Risk::Destructive;
     }
     // A computed verb is an unknown verb.
@@ -559,12 +827,12 @@ fn destroying_word(arguments: &[String]) -> Risk {
 
 /// Whether the words of a runner (`tmux new -d 'rm -rf x'`, `lxc exec c -- rm x`) hold a command that
 /// destroys.
-fn hides_destruction(words: &[Word], level: usize) -> bool {
+fn hides_destruction(words: &[Word], inside: &Inside) -> bool {
     words.iter().enumerate().take(64).any(|(at, word)| {
         if word.text.trim().contains(char::is_whitespace) {
             let first = word.text.split_whitespace().next().unwrap_or_default();
             return (table::program(base_name(first)).is_some() || first == "sudo")
-                && script_risk(&word.text, level + 1) == Risk::Destructive;
+                && script_risk(&word.text, &inside.deeper()) == Risk::Destructive;
         }
         let name = base_name(&word.text);
         !word.text.starts_with('-')
@@ -574,9 +842,12 @@ fn hides_destruction(words: &[Word], level: usize) -> bool {
 }
 
 /// Programs that run another command: the risk is that command's. `None` for any other program.
-fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Option<Risk> {
+fn wrapper(name: &str, rest: &[Word], arguments: &[String], inside: &Inside) -> Option<Risk> {
     let inner = |skip_values: &[&str], skip_words: usize| -> Risk {
-        command(after_options(rest, skip_values, skip_words), level + 1)
+        command(
+            after_options(rest, skip_values, skip_words),
+            &inside.deeper(),
+        )
     };
     Some(match name {
         "sudo" | "doas" => inner(
@@ -589,12 +860,12 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
                 .skip_while(|w| w.text.contains('=') && !w.text.starts_with('-'))
                 .cloned()
                 .collect();
-            command(&words, level + 1)
+            command(&words, &inside.deeper())
         }
         "exec" | "coproc" => {
             let risk = inner(&["-a"], 0);
             // `coproc NAME command`
-            if hides_destruction(rest, level) {
+            if hides_destruction(rest, inside) {
                 Risk::Destructive
             } else {
                 risk
@@ -603,7 +874,7 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
         "alias" => arguments
             .iter()
             .filter_map(|a| a.split_once('='))
-            .map(|(_, script)| script_risk(script, level + 1))
+            .map(|(_, script)| script_risk(script, &inside.deeper()))
             .max()
             .unwrap_or(Risk::ReadOnly),
         "nohup" | "setsid" | "command" | "builtin" | "busybox" | "toybox" | "unbuffer"
@@ -615,11 +886,11 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
         "timeout" => inner(&["-s", "-k", "--signal"], 1),
         "watch" => {
             let words = after_options(rest, &["-n", "--interval"], 0);
-            script_risk(&join(words), level + 1)
+            script_risk(&join(words), &inside.deeper())
         }
         "flock" => {
             if let Some(script) = option_value(arguments, &["-c", "--command"]) {
-                script_risk(&script, level + 1)
+                script_risk(&script, &inside.deeper())
             } else {
                 inner(&["-w", "-E"], 1)
             }
@@ -629,32 +900,67 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
         "ip" if arguments.first().is_some_and(|a| a == "netns")
             && arguments.get(1).is_some_and(|a| a == "exec") =>
         {
-            command(rest.get(3..).unwrap_or_default(), level + 1)
+            command(rest.get(3..).unwrap_or_default(), &inside.deeper())
         }
         "xargs" => {
             let words = after_options(rest, &["-n", "-I", "-P", "-L", "-d", "-a", "-s", "-i"], 0);
             if words.is_empty() {
                 Risk::ReadOnly
             } else {
-                command(words, level + 1)
+                let mut words = words.to_vec();
+                // What it is fed are more words.
+                words.extend(
+                    inside
+                        .text()
+                        .into_iter()
+                        .flat_map(|text| text.split_whitespace().take(64).map(unquote)),
+                );
+                let unfed = Inside {
+                    level: inside.level + 1,
+                    fed: Fed::Unknown,
+                };
+                command(&words, &unfed)
             }
         }
         "parallel" => Risk::Risky.max(inner(&["-j", "-I"], 0)),
         "eval" => {
             let computed = rest.iter().any(|w| w.computed);
-            let risk = script_risk(&join(rest), level + 1);
+            if computed && rest.iter().any(|w| hides(&w.text)) {
+                return Some(Risk::Destructive);
+            }
+            let risk = script_risk(&join(rest), &inside.deeper());
             if computed {
                 risk.max(Risk::Risky)
             } else {
                 risk
             }
         }
+        "source" | "."
+            if rest
+                .iter()
+                .any(|w| w.text.starts_with("<(") && hides(&w.text)) =>
+        {
+            Risk::Destructive
+        }
+        "powershell" | "pwsh" | "powershell.exe" | "pwsh.exe" => {
+            match option_value(arguments, &["-c", "-Command", "-command"]) {
+                Some(script) => script_risk(&script, &inside.deeper()),
+                // `-EncodedCommand`: somebody hid it.
+                None if arguments
+                    .iter()
+                    .any(|a| a.to_ascii_lowercase().starts_with("-e")) =>
+                {
+                    Risk::Destructive
+                }
+                None => Risk::Risky,
+            }
+        }
         "trap" => script_risk(
             arguments.first().map(String::as_str).unwrap_or_default(),
-            level + 1,
+            &inside.deeper(),
         ),
         "su" | "runuser" => match option_value(arguments, &["-c", "--command"]) {
-            Some(script) => script_risk(&script, level + 1),
+            Some(script) => script_risk(&script, &inside.deeper()),
             None => Risk::Risky,
         },
         shell if SHELLS.contains(&shell) => {
@@ -665,15 +971,28 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
                 })
                 .and_then(|at| rest.get(at + 1));
             match script {
+                Some(script) if script.computed && hides(&script.text) => Risk::Destructive,
                 Some(script) if script.computed => {
-                    script_risk(&script.text, level + 1).max(Risk::Risky)
+                    script_risk(&script.text, &inside.deeper()).max(Risk::Risky)
                 }
-                Some(script) => script_risk(&script.text, level + 1),
-                None if rest.last().is_some_and(|w| w.computed) => {
-                    // A here-string.
-                    let text = rest.last().map(|w| w.text.clone()).unwrap_or_default();
-                    script_risk(&text, level + 1).max(Risk::Risky)
+                Some(script) => script_risk(&script.text, &inside.deeper()),
+                // `bash <(curl ...)`
+                None if rest.last().is_some_and(|w| w.text.starts_with("<(")) => {
+                    let hidden = rest.iter().any(|w| hides(&w.text));
+                    if hidden {
+                        Risk::Destructive
+                    } else {
+                        Risk::Risky
+                    }
                 }
+                None if arguments
+                    .iter()
+                    .take_while(|a| *a != "-s" && *a != "--")
+                    .all(|a| a.starts_with('-')) =>
+                {
+                    inside.run(|text| script_risk(text, &inside.deeper()))
+                }
+                // A file.
                 None => Risk::Risky,
             }
         }
@@ -688,9 +1007,9 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
             );
             if words.is_empty() {
                 // A login changes nothing by itself, but what is typed there is not known.
-                Risk::Risky
+                inside.run(|text| script_risk(text, &inside.deeper()))
             } else {
-                script_risk(&join(words), level + 1)
+                script_risk(&join(words), &inside.deeper())
             }
         }
         "find" => {
@@ -703,13 +1022,17 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
                         .take_while(|w| w.text != ";" && w.text != "+")
                         .cloned()
                         .collect();
-                    risk = risk.max(command(&words, level + 1));
+                    risk = risk.max(command(&words, &inside.deeper()));
                 }
             }
             risk
         }
         "kubectl" | "oc" | "k" | "docker" | "podman" | "nerdctl" | "docker-compose" | "crictl" => {
             let program = table::program(name)?;
+            let rehearsed = |a: &String| a.starts_with("--dry-run") && !a.ends_with("=none");
+            if arguments.iter().take_while(|a| *a != "--").any(rehearsed) {
+                return None;
+            }
             let words = program.words(arguments);
             let at = match words.as_slice() {
                 ["exec" | "rsh", ..] | ["debug", ..] if name != "docker" => 1,
@@ -719,7 +1042,7 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
             };
             let runs = words.contains(&"run") || words.contains(&"debug");
             if let Some(dashes) = arguments.iter().position(|a| a == "--") {
-                let risk = command(rest.get(dashes + 1..).unwrap_or_default(), level + 1);
+                let risk = command(rest.get(dashes + 1..).unwrap_or_default(), &inside.deeper());
                 return Some(if runs { risk.max(Risk::Risky) } else { risk });
             }
             // The container, then the command.
@@ -729,7 +1052,7 @@ fn wrapper(name: &str, rest: &[Word], arguments: &[String], level: usize) -> Opt
             let inner_risk = if inner.is_empty() {
                 Risk::Risky
             } else {
-                command(inner, level + 1)
+                command(inner, &inside.deeper())
             };
             if runs {
                 inner_risk.max(Risk::Risky)
@@ -822,12 +1145,12 @@ fn is_sql_client(name: &str) -> bool {
     )
 }
 
-fn sql_client(name: &str, arguments: &[String]) -> Risk {
+fn sql_client(name: &str, arguments: &[String], inside: &Inside) -> Risk {
     if name == "sqlite3" || name == "duckdb" {
         let words: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
         return match words.get(1) {
             Some(query) => sql::risk(query),
-            None => Risk::Risky,
+            None => inside.run(sql::risk),
         };
     }
     let names: &[&str] = match name {
@@ -873,15 +1196,58 @@ fn sql_client(name: &str, arguments: &[String]) -> Risk {
             risk = Some(risk.map_or(one, |r| r.max(one)));
         }
     }
-    // A script file or an open session: what runs is not known.
-    risk.unwrap_or(Risk::Risky)
+    // What it is fed; of a script file or an open session it is not known.
+    let file = arguments
+        .iter()
+        .any(|a| a == "-f" || a.starts_with("--file"));
+    risk.unwrap_or_else(|| {
+        if file {
+            Risk::Risky
+        } else {
+            inside.run(sql::risk)
+        }
+    })
 }
 
-fn mongo(arguments: &[String]) -> Risk {
-    let Some(script) = option_value(arguments, &["--eval"]) else {
-        return Risk::Risky;
-    };
-    mongo_script(&script)
+fn mongo(arguments: &[String], inside: &Inside) -> Risk {
+    match option_value(arguments, &["--eval"]) {
+        Some(script) => mongo_script(&script),
+        None => inside.run(mongo_script),
+    }
+}
+
+/// A host that is shut down stays down until somebody starts it; one that restarts comes back.
+fn shutdown(arguments: &[String]) -> Risk {
+    let has = |flag: &str| arguments.iter().any(|a| a == flag);
+    if has("-c") || has("-r") || has("--reboot") || has("--help") {
+        Risk::Risky
+    } else {
+        Risk::Destructive
+    }
+}
+
+/// A cmdlet of PowerShell: its name says its verb. `None` for what is none.
+fn cmdlet(name: &str) -> Option<Risk> {
+    let (verb, noun) = name.split_once('-')?;
+    let letters = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric());
+    // `Get-Service`, not `get-pods`: a noun of PowerShell begins with a capital letter.
+    if !letters(verb) || !letters(noun) || !noun.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return None;
+    }
+    Some(match (verb.to_ascii_lowercase().as_str(), noun) {
+        ("out", "Null" | "String" | "Host" | "Default" | "GridView")
+        | ("write", "Output" | "Host")
+        | ("start", "Sleep") => Risk::ReadOnly,
+        ("stop", "Computer" | "VM" | "AzVM") | ("format", "Volume") => Risk::Destructive,
+        (
+            "get" | "test" | "measure" | "show" | "find" | "select" | "where" | "sort" | "group"
+            | "compare" | "resolve" | "trace" | "convertto" | "convertfrom" | "format" | "wait"
+            | "foreach",
+            _,
+        ) => Risk::ReadOnly,
+        ("remove" | "clear" | "uninstall" | "initialize", _) => Risk::Destructive,
+        _ => Risk::Risky,
+    })
 }
 
 fn mongo_script(script: &str) -> Risk {
@@ -952,6 +1318,7 @@ fn script_language(arguments: &[String]) -> Risk {
         "'w'",
         "\"w\"",
         "mkfs",
+        "b64decode",
     ]
     .iter()
     .any(|word| code.contains(word));

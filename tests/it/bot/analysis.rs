@@ -47,6 +47,7 @@ async fn a_report_with_a_proven_precedent_becomes_cards_and_a_checklist() {
     │ # SEV3 · payments-api · answers intermittent 503s
     │ Seen 2x here, last <t:R> · fixed in 41 min by stop the refund job and restart payments-api (INC-0041) · check first: read the latest errors in the logs
     │ -- INC-0042 · 🔎 investigating
+    [I'll lead](*:lead:*) [Mitigated](*:mitigated:*) [False alarm](*:falsealarm:*) [Catch up](*:catchup:*)
     thread: #payments-api · answers intermittent 503s
     "#);
     insta::assert_snapshot!(cards(&posts).to_text(), @r#"
@@ -131,6 +132,7 @@ async fn a_model_s_answer_to_a_sev2_becomes_cards_checklist_and_an_update_unaske
     │ # SEV2 · payments-api · Intermittent 503s on payments
     │ Seen 2x here, last <t:R> · fixed in 41 min by stop the refund job and restart payments-api (INC-0041) · check first: count the connections that the refund job holds
     │ -- INC-0042 · 🔎 investigating
+    [I'll lead](*:lead:*) [Mitigated](*:mitigated:*) [False alarm](*:falsealarm:*) [Catch up](*:catchup:*)
     thread: #payments-api · answers intermittent 503s
     "#);
     insta::assert_snapshot!(cards(&posts).to_text(), @r#"

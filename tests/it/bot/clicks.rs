@@ -483,53 +483,6 @@ async fn steps_are_ticked_and_unticked_with_who_and_when() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_destructive_step_is_ticked_only_by_who_may_manage_threads() {
-    let opened = opened_with_model(None).await;
-    let checklist = opened.checklist(1).await;
-    assert!(
-        checklist.shows("🔴 destructive · Drop the stuck sessions table"),
-        "{checklist}"
-    );
-    assert!(!checklist.shows("`DROP TABLE"), "{checklist}");
-    let place = checklist.selects()[0]
-        .options
-        .iter()
-        .find(|(label, _)| label.contains("Drop the stuck sessions"))
-        .expect("the destructive step")
-        .1
-        .clone();
-    let refused = opened.at.discord.select(
-        opened.alice(),
-        &checklist,
-        "Tick or untick steps",
-        &["0", &place],
-    );
-    let told = refused.next_followup().await;
-    assert_eq!(told.ephemeral_for, Some(opened.alice()));
-    assert!(
-        told.shows("You need the Manage Threads permission"),
-        "{told}"
-    );
-    // The rest of what was ticked counts.
-    let shown = opened.shows(&checklist, "✅ **1**").await;
-    assert!(!shown.shows("✅ **4**"), "{shown}");
-    opened.at.idle().await;
-
-    let lead = opened.somebody("lead");
-    opened
-        .at
-        .discord
-        .grant(opened.at.guild, lead, standin::permissions::MANAGE_THREADS);
-    let ticked = opened
-        .at
-        .discord
-        .select(lead, &shown, "Tick or untick steps", &["0", &place]);
-    ticked.response().await;
-    opened.shows(&checklist, "done: lead, ").await;
-    opened.ends().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn the_update_changes_its_audience_in_place_and_tells_the_public_no_more_than_it_may() {
     let opened = opened_with_model(Some("SEV2")).await;
     let update = opened.update(1).await;

@@ -615,7 +615,7 @@ async fn posted_once_despite(method: &str, pattern: &str, failure: Failure, time
     incident.ends().await;
 }
 
-/// Waits until nothing is to be worked, retries included.
+/// Waits until nothing is to be worked now, retries included.
 pub(super) async fn settled(incident: &Incident) {
     let app = incident.app.as_ref().expect("the bot runs");
     let waiting = async {

@@ -3,7 +3,9 @@
 
 mod abuse;
 mod analysis;
+mod approval;
 mod clicks;
+mod clock;
 mod commands;
 mod durable;
 mod embeddings;
@@ -19,6 +21,7 @@ pub mod model;
 mod opened;
 mod outcomes;
 mod reports;
+mod running;
 mod secrets;
 mod services;
 mod shared;

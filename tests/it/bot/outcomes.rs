@@ -1,6 +1,7 @@
 //! What becomes of a fix after the night: the question of a day later, quiet days, a fix that comes
 //! back, duplicates and a flapping day, same fixes, and what keeps coming back.
 
+use super::clock::minutes_pass;
 use super::opened::{Opened, analysis_answer, has_button, model, until};
 use super::{Given, Incident, REFUND_REPORT, refund_job};
 use precedent::incident::{IncidentId, Outcome, Status};
@@ -36,51 +37,8 @@ fn signed() -> precedent::store::Signed<'static> {
     }
 }
 
-/// Everything that happened is so many hours ago, as if the clock had gone on; what became due is
-/// due.
 async fn hours_pass(at: &Incident, hours: i64) {
-    let pool = sqlx::SqlitePool::connect(&at.config.database_url)
-        .await
-        .expect("the database opens");
-    let millis = hours * 3_600_000;
-    for (table, columns) in [
-        (
-            "incident",
-            &[
-                "started_at",
-                "detected_at",
-                "reported_at",
-                "acknowledged_at",
-                "mitigated_at",
-                "resolved_at",
-                "updated_at",
-            ] as &[&str],
-        ),
-        ("attempt", &["at"]),
-        ("incident_event", &["at"]),
-        ("likeness", &["at"]),
-        ("analysis", &["created_at"]),
-        ("tick", &["at"]),
-    ] {
-        let set: Vec<String> = columns
-            .iter()
-            .map(|column| format!("{column} = {column} - {millis}"))
-            .collect();
-        let statement = format!("UPDATE {table} SET {}", set.join(", "));
-        sqlx::query(sqlx::AssertSqlSafe(statement))
-            .execute(&pool)
-            .await
-            .expect("times can be moved");
-    }
-    sqlx::query(
-        "UPDATE river_job SET scheduled_at = strftime('%Y-%m-%d %H:%M:%f', scheduled_at, $1) \
-         WHERE state = 'scheduled'",
-    )
-    .bind(format!("-{hours} hours"))
-    .execute(&pool)
-    .await
-    .expect("jobs can be moved");
-    pool.close().await;
+    minutes_pass(at, hours * 60).await;
 }
 
 impl Opened {

@@ -1,0 +1,735 @@
+//! What people own of a running incident: who leads, where it stands, its times, its impact; and the
+//! looks at the clock that the headline needs.
+//!
+//! Every change is a row of the incident's history (who, when, from, to), is said once in the thread,
+//! and shows on the headline. Pressing again takes back; nothing is moved to mitigated, resolved or
+//! closed but by people (R31).
+
+use super::duty::{Duty, attempt_key, incident_of, reporter, reporter_id, reporter_name, scope_of};
+use super::queue::JobError;
+use super::work::{Look, OwnClick, SetIncident, Work};
+use crate::incident::rights::{self, Deed};
+use crate::incident::times::{Towards, read_time};
+use crate::incident::{FixAttempt, Impact, Locale, Moment, Outcome, Right, Severity, Status};
+use crate::present::say::{self, Field, Trouble};
+use crate::present::{self, Action, Candidate, NO_FIX, Running, SaidBefore, Slot, Stand, View};
+use crate::store::{Change, Incident, SaidUpdate, StoreError};
+use crate::validation::Analysis;
+use crate::validation::analysis::Audience;
+use jiff::{SignedDuration, Timestamp};
+
+impl Duty {
+    /// What people own of an incident, as it is shown.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn running(&self, incident: &Incident) -> Result<Running, StoreError> {
+        let (scope, id) = (scope_of(incident), incident.id());
+        let said = self.store.said_updates(&scope, id).await?;
+        let said: Vec<SaidBefore> = said
+            .into_iter()
+            .filter_map(|said| {
+                Some(SaidBefore {
+                    audience: Audience::parse(&said.audience)?,
+                    at: said.at,
+                    stand: serde_json::from_str::<Stand>(&said.stand).ok()?,
+                })
+            })
+            .collect();
+        let criteria = self.store.criteria(&incident.guild).await?;
+        let severity = incident.severity.unwrap_or(Severity::Sev3);
+        let minutes = criteria.minutes(severity);
+        let last = said
+            .iter()
+            .rev()
+            .find(|said| said.audience == Audience::Internal)
+            .map(|said| said.at)
+            .or(incident.reported_at);
+        let by_severity = last.and_then(|at| {
+            at.checked_add(SignedDuration::from_mins(minutes.into()))
+                .ok()
+        });
+        let tried = self.store.attempts(&scope, id).await?;
+        Ok(Running {
+            comms: incident
+                .comms_lead
+                .as_deref()
+                .map(reporter_name)
+                .map(str::to_owned),
+            impact: incident.impact.clone(),
+            impact_outside: Default::default(),
+            times: incident.times(),
+            update_due: incident
+                .next_update_at
+                .or(by_severity)
+                .filter(|_| incident.status.is_open()),
+            cadence: Some(minutes),
+            owners: Vec::new(),
+            tried: tried
+                .into_iter()
+                .filter(|attempt| !attempt.withdrawn)
+                .map(|attempt| attempt.fix)
+                .collect(),
+            said,
+            repeat: None,
+        })
+    }
+
+    /// Keeps that an update went out, with what it rests on; `false` where it is the last one again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn update_went_out(
+        &self,
+        incident: &Incident,
+        analysis: &Analysis,
+        view: &View,
+        by: &str,
+    ) -> Result<bool, StoreError> {
+        let stand = present::stand(analysis, view.audience, view);
+        let running = &view.running;
+        // The same words at another time are no news, and no update.
+        if running
+            .last_said(view.audience)
+            .is_some_and(|(_, last)| last.stand == stand)
+        {
+            return Ok(false);
+        }
+        let said = SaidUpdate {
+            number: 0,
+            at: view.now,
+            by: by.to_owned(),
+            audience: view.audience.word().to_owned(),
+            stand: serde_json::to_string(&stand).map_err(StoreError::from)?,
+            text: present::update_text(analysis, view.audience, view),
+        };
+        self.store
+            .say_update(&scope_of(incident), incident.id(), &said)
+            .await
+    }
+
+    /// Sees to it that the headline is looked at when time alone changes it. Where that can't be
+    /// written now (the process is ending), the next start sees to it.
+    pub async fn look_later(&self, incident: &Incident) {
+        if let Err(error) = self.plan_looks(incident).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a look at the headline can't be planned"
+            );
+        }
+    }
+
+    async fn plan_looks(&self, incident: &Incident) -> Result<(), StoreError> {
+        if !incident.status.is_open() {
+            return Ok(());
+        }
+        let now = Timestamp::now();
+        let running = self.running(incident).await?;
+        let lead_due = incident
+            .reported_at
+            .filter(|_| {
+                incident.lead.is_none() && incident.severity.is_some_and(Severity::is_grave)
+            })
+            .and_then(|at| at.checked_add(present::LEAD_WITHIN).ok());
+        for at in [lead_due, running.update_due].into_iter().flatten() {
+            let Ok(guild) = incident.guild.parse() else {
+                continue;
+            };
+            if at > now {
+                let look = Work::Look(Look {
+                    guild,
+                    incident: incident.id().number(),
+                    at_ms: at.as_millisecond(),
+                });
+                self.commit_at(&look, Some(at)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn has_posted(&self, incident: &Incident, slot: &str) -> Result<bool, StoreError> {
+        let posts = self
+            .store
+            .posts_of(&scope_of(incident), incident.id())
+            .await?;
+        Ok(posts
+            .iter()
+            .any(|post| post.slot == slot && post.message.is_some()))
+    }
+
+    /// The headline as it is now, with or without an analysis.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database; a message that can't be edited is logged.
+    pub async fn show_headline(&self, incident: &Incident) -> Result<(), JobError> {
+        let latest = self
+            .store
+            .latest_analysis(&scope_of(incident), incident.id())
+            .await?;
+        if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
+            self.refresh(incident, latest.seq, &[Slot::Headline])
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// After a start: every incident that runs is looked at, since its time may have passed meanwhile.
+pub async fn look_at_all(duty: &Duty) {
+    let now = Timestamp::now().as_millisecond();
+    let running = match duty.store.open_incidents().await {
+        Ok(running) => running,
+        Err(error) => {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "running incidents can't be listed"
+            );
+            return;
+        }
+    };
+    for (guild, incident) in running {
+        let look = Work::Look(Look {
+            guild,
+            incident,
+            at_ms: now,
+        });
+        if let Err(error) = duty.commit(&look).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a look at the headline can't be planned"
+            );
+            return;
+        }
+    }
+}
+
+/// Time has passed: the headline may have to say so, and whoever asked for it is reminded.
+pub async fn look(duty: &Duty, work: Look) -> Result<(), JobError> {
+    let guild = work.guild.to_string();
+    let id = incident_of(work.incident)?;
+    let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
+        return Ok(());
+    };
+    if !incident.status.is_open() {
+        return Ok(());
+    }
+    duty.show_headline(&incident).await?;
+    let running = duty.running(&incident).await?;
+    if let Some(due) = running.update_due.filter(|due| *due <= Timestamp::now()) {
+        let people = duty.store.reminded(&scope_of(&incident), id).await?;
+        // Once for each time that one is due, however often it is looked.
+        let slot = format!("remind/{}", due.as_millisecond());
+        if !people.is_empty() && !duty.has_posted(&incident, &slot).await? {
+            let post = present::reminder(id, due, &people, incident.locale);
+            duty.post_in_thread(&incident, 0, &slot, &post).await?;
+        }
+    }
+    duty.look_later(&incident).await;
+    Ok(())
+}
+
+/// The buttons below the headline, and the select that asks which fix did it.
+pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
+    let click = &work.click;
+    duty.acknowledgements.wait(click.interaction).await;
+    let Some(action) = Action::parse(&click.custom_id) else {
+        return Err(JobError::never("a button that no version posted"));
+    };
+    let Some(id) = action.incident() else {
+        return Err(JobError::never("a button about no incident"));
+    };
+    let guild = click.guild.to_string();
+    let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
+        let post = present::error(&Trouble::UnknownIncident, None, click.locale);
+        duty.tell(&click.reply, &post).await;
+        return Ok(());
+    };
+    let _turn = duty.turns.take(click.guild, id.number()).await;
+    let Some(incident) = duty.store.incident_of_guild(&guild, incident.id()).await? else {
+        return Ok(());
+    };
+    if !may(duty, &work, &incident, &action).await? {
+        let right = rights::right_for(Deed::SetState);
+        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
+        duty.tell(&click.reply, &post).await;
+        return Ok(());
+    }
+    let key = format!("done/own/{}", click.interaction);
+    let first = duty.store.first_time(&key, Timestamp::now()).await?;
+    let said = if first {
+        act(duty, &work, &incident, &action).await?
+    } else {
+        None
+    };
+    let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
+        return Ok(());
+    };
+    if let Some(said) = said {
+        let slot = format!("own/{}", click.interaction);
+        duty.post_in_thread(&incident, 0, &slot, &present::notice(&said))
+            .await?;
+    }
+    if matches!(action, Action::Mitigated { .. }) && incident.status == Status::Mitigated {
+        ask_which_fix(duty, &incident, click.interaction).await?;
+    }
+    if matches!(action, Action::FixDid { .. }) {
+        super::outcomes::watch(duty, &incident).await?;
+        refresh_cards(duty, &incident).await?;
+    }
+    duty.show_headline(&incident).await?;
+    duty.look_later(&incident).await;
+    Ok(())
+}
+
+/// Whether this person may: whoever reported the incident or leads it may move it; leading is open to
+/// everybody as long as nobody does; the rest takes the right.
+async fn may(
+    duty: &Duty,
+    work: &OwnClick,
+    incident: &Incident,
+    action: &Action,
+) -> Result<bool, StoreError> {
+    let is = |stored: Option<&str>| stored.and_then(reporter_id) == Some(work.who);
+    let own = is(Some(&incident.reporter)) || is(incident.lead.as_deref());
+    let free = matches!(action, Action::Lead { .. }) && incident.lead.is_none();
+    if own || free || matches!(action, Action::FixDid { .. }) {
+        return Ok(true);
+    }
+    let right = rights::right_for(Deed::SetState);
+    duty.allowed(&work.may, work.click.guild, right).await
+}
+
+/// Does what a button says; gives what the thread is told.
+async fn act(
+    duty: &Duty,
+    work: &OwnClick,
+    incident: &Incident,
+    action: &Action,
+) -> Result<Option<String>, JobError> {
+    let click = &work.click;
+    let locale = incident.locale;
+    let (scope, id) = (scope_of(incident), incident.id());
+    let now = Timestamp::now();
+    let name = present::escape::inline(&click.by);
+    let to = |status: Status| duty.store.set_status(&scope, id, status, &click.by, now);
+    Ok(match action {
+        Action::Lead { .. } => {
+            let leads = incident.lead.as_deref().and_then(reporter_id) == Some(work.who);
+            let lead = (!leads).then(|| reporter(work.who, &click.by));
+            duty.store
+                .update(&scope, id, &click.by, now, &[Change::Lead(lead)])
+                .await?;
+            if leads {
+                Some(say::leads_no_more(locale, &name))
+            } else {
+                let before = incident.lead.as_deref().map(reporter_name);
+                let before = before.map(present::escape::inline);
+                Some(say::leads_now(locale, &name, before.as_deref()))
+            }
+        }
+        Action::Mitigated { .. }
+            if matches!(incident.status, Status::Investigating | Status::Fixing) =>
+        {
+            let mitigated = to(Status::Mitigated).await?;
+            let took = present::measured(locale, &mitigated.times(), Moment::Mitigated);
+            Some(say::mitigated_by(locale, &name, took.as_deref()))
+        }
+        Action::NotMitigated { .. } if incident.status == Status::Mitigated => {
+            let unmitigated = [
+                Change::Status(Status::Investigating),
+                Change::Time {
+                    moment: Moment::Mitigated,
+                    at: None,
+                },
+            ];
+            duty.store
+                .update(&scope, id, &click.by, now, &unmitigated)
+                .await?;
+            Some(say::not_mitigated(locale, &name))
+        }
+        Action::FalseAlarm { .. } if incident.status.is_open() => {
+            to(Status::FalseAlarm).await?;
+            Some(say::false_alarm(locale, &name))
+        }
+        Action::NoFalseAlarm { .. } if incident.status == Status::FalseAlarm => {
+            to(Status::Investigating).await?;
+            Some(say::no_false_alarm(locale, &name))
+        }
+        Action::FixDid { .. } => {
+            let chosen = work.value.as_deref().unwrap_or_default();
+            let fix = fix_did(duty, incident, chosen, &click.by, now).await?;
+            let fix = fix.as_deref().map(present::escape::inline);
+            Some(say::fix_did(locale, fix.as_deref(), &name))
+        }
+        // Somebody else pressed it a moment ago, or it stands like that already.
+        _ => None,
+    })
+}
+
+/// The fixes that may have done it: what is being tried first, then what was, then what the cards say.
+async fn candidates(duty: &Duty, incident: &Incident) -> Result<Vec<Candidate>, JobError> {
+    let (scope, id) = (scope_of(incident), incident.id());
+    let attempts = duty.store.attempts(&scope, id).await?;
+    let mut all: Vec<Candidate> = Vec::new();
+    let mut put = |value: String, fix: &str, tried: bool| {
+        let known = all
+            .iter()
+            .any(|known| crate::incident::sameness::same(&known.fix, fix));
+        if !known && !fix.trim().is_empty() {
+            all.push(Candidate {
+                value,
+                fix: fix.to_owned(),
+                tried,
+            });
+        }
+    };
+    let counted = || attempts.iter().rev().filter(|attempt| !attempt.withdrawn);
+    for attempt in counted().filter(|attempt| attempt.fix.outcome == Outcome::Unknown) {
+        put(format!("a{}", attempt.seq), &attempt.fix.fix, true);
+    }
+    for attempt in counted().filter(|attempt| attempt.fix.outcome != Outcome::Unknown) {
+        put(format!("a{}", attempt.seq), &attempt.fix.fix, false);
+    }
+    let latest = duty.store.latest_analysis(&scope, id).await?;
+    if let Some(latest) = latest
+        && let Some(analysis) = duty.shown(&latest)
+    {
+        for (place, hypothesis) in analysis.hypotheses.iter().enumerate() {
+            put(attempt_key(latest.seq, place), &hypothesis.fix, false);
+        }
+    }
+    Ok(all)
+}
+
+async fn ask_which_fix(duty: &Duty, incident: &Incident, interaction: u64) -> Result<(), JobError> {
+    let candidates = candidates(duty, incident).await?;
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let post = present::which_fix(incident.id(), &candidates, incident.locale);
+    duty.post_in_thread(incident, 0, &format!("whichfix/{interaction}"), &post)
+        .await?;
+    Ok(())
+}
+
+/// Records that a fix did it: worked, not yet known to hold (R28).
+async fn fix_did(
+    duty: &Duty,
+    incident: &Incident,
+    chosen: &str,
+    by: &str,
+    now: Timestamp,
+) -> Result<Option<String>, JobError> {
+    if chosen == NO_FIX {
+        return Ok(None);
+    }
+    let (scope, id) = (scope_of(incident), incident.id());
+    // Only what was offered: the value comes from outside.
+    let offered = candidates(duty, incident).await?;
+    let Some(candidate) = offered.into_iter().find(|one| one.value == chosen) else {
+        return Err(JobError::never("a fix that was not offered"));
+    };
+    let attempts = duty.store.attempts(&scope, id).await?;
+    let known = attempts
+        .iter()
+        .find(|attempt| attempt.key == chosen || format!("a{}", attempt.seq) == chosen);
+    match known {
+        Some(attempt) => {
+            duty.store
+                .revise_attempt(&scope, id, attempt.seq, Outcome::Mitigated, by, now, None)
+                .await?;
+        }
+        None => {
+            let mut attempt = FixAttempt::new(candidate.fix.clone(), Outcome::Mitigated);
+            attempt.at = Some(now);
+            attempt.by = by.to_owned();
+            attempt.environment.clone_from(&incident.past.environment);
+            duty.store
+                .record_attempt(&scope, id, chosen, &attempt, now)
+                .await?;
+        }
+    }
+    Ok(Some(candidate.fix))
+}
+
+async fn refresh_cards(duty: &Duty, incident: &Incident) -> Result<(), JobError> {
+    let latest = duty
+        .store
+        .latest_analysis(&scope_of(incident), incident.id())
+        .await?;
+    if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
+        duty.refresh(incident, latest.seq, &[Slot::Analysis, Slot::Checklist])
+            .await?;
+    }
+    Ok(())
+}
+
+/// `/incident set`.
+pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
+    duty.acknowledgements.wait(work.reply.interaction).await;
+    let (scope, here) = duty.scope(&work.place).await?;
+    let wanted = work.text("id");
+    let incident = match (wanted, here) {
+        (Some(id), _) => match crate::incident::IncidentId::parse(id) {
+            Some(id) => match duty.store.incident(&scope, id).await {
+                Ok(incident) => Some(incident),
+                Err(StoreError::NotFound) => None,
+                Err(error) => return Err(error.into()),
+            },
+            None => None,
+        },
+        (None, Some(incident)) => Some(incident),
+        (None, None) => {
+            let post = present::error(&Trouble::NoIncidentHere, None, work.locale);
+            duty.answer(&work.reply, &post).await;
+            return Ok(());
+        }
+    };
+    let Some(incident) = incident else {
+        let post = present::error(&Trouble::UnknownIncident, None, work.locale);
+        duty.answer(&work.reply, &post).await;
+        return Ok(());
+    };
+    let _turn = duty
+        .turns
+        .take(work.place.guild, incident.id().number())
+        .await;
+    let now = Timestamp::now();
+    let wanted = match wanted_changes(&work, &incident, now) {
+        Ok(wanted) => wanted,
+        Err(said) => {
+            duty.answer(&work.reply, &present::private(&said)).await;
+            return Ok(());
+        }
+    };
+    let leads = incident.lead.as_deref().and_then(reporter_id) == Some(work.who);
+    if wanted.takes_right && !leads {
+        let right: Right = rights::right_for(Deed::SetState);
+        if !duty.allowed(&work.may, work.place.guild, right).await? {
+            let post = present::error(&Trouble::NotAllowed(right.into()), None, work.locale);
+            duty.answer(&work.reply, &post).await;
+            return Ok(());
+        }
+    }
+    let key = format!("done/set/{}", work.reply.interaction);
+    if duty.store.first_time(&key, now).await? && !wanted.changes.is_empty() {
+        duty.store
+            .update(
+                &scope_of(&incident),
+                incident.id(),
+                &work.by,
+                now,
+                &wanted.changes,
+            )
+            .await?;
+    }
+    if wanted.changes.is_empty() {
+        let said = present::private(say::nothing_changes(work.locale));
+        duty.answer(&work.reply, &said).await;
+        return Ok(());
+    }
+    let id = incident.id();
+    let Some(incident) = duty.store.incident_of_guild(&incident.guild, id).await? else {
+        return Ok(());
+    };
+    let name = present::escape::inline(&work.by);
+    let said = say::changed_by(incident.locale, &name, &wanted.said);
+    let slot = format!("set/{}", work.reply.interaction);
+    duty.post_in_thread(&incident, 0, &slot, &present::notice(&said))
+        .await?;
+    let done = present::private(&say::set_done(work.locale, id));
+    duty.answer(&work.reply, &done).await;
+    duty.show_headline(&incident).await?;
+    duty.look_later(&incident).await;
+    Ok(())
+}
+
+/// What `/incident set` asks for.
+#[derive(Default)]
+struct Wanted {
+    changes: Vec<Change>,
+    /// Each change in words, in the incident's language.
+    said: Vec<String>,
+    /// Severity, status or lead are among them.
+    takes_right: bool,
+}
+
+impl Wanted {
+    fn put(&mut self, locale: Locale, what: &str, from: &str, to: &str, change: Change) {
+        if from == to {
+            return;
+        }
+        let safe = |text: &str| present::escape::inline(&present::escape::cut(text, 120));
+        self.said
+            .push(say::change(locale, what, &safe(from), &safe(to)));
+        self.changes.push(change);
+    }
+}
+
+fn wanted_changes(
+    work: &SetIncident,
+    incident: &Incident,
+    now: Timestamp,
+) -> Result<Wanted, String> {
+    let locale = incident.locale;
+    let mut wanted = Wanted::default();
+    let field = |field: Field| say::field(locale, field);
+    if let Some(severity) = work.text("severity").and_then(Severity::parse) {
+        let from = incident.severity.map(|severity| severity.to_string());
+        // A person's word is one even where it is what was proposed (R30).
+        let from = from
+            .filter(|_| incident.severity_by.is_some())
+            .unwrap_or_default();
+        let to = severity.to_string();
+        wanted.put(
+            locale,
+            field(Field::Severity),
+            &from,
+            &to,
+            Change::Severity(severity),
+        );
+        wanted.takes_right = true;
+    }
+    if let Some(status) = work.text("status").and_then(Status::parse) {
+        let over = matches!(incident.status, Status::Resolved | Status::Closed);
+        if status == Status::Resolved || (status == Status::Closed && !over) {
+            return Err(say::not_by_set(work.locale).to_owned());
+        }
+        let (from, to) = (
+            say::status(locale, incident.status),
+            say::status(locale, status),
+        );
+        wanted.put(
+            locale,
+            field(Field::Status),
+            from,
+            to,
+            Change::Status(status),
+        );
+        wanted.takes_right = true;
+    }
+    let name = |stored: Option<&str>| stored.map(reporter_name).unwrap_or_default().to_owned();
+    if let Some((id, person)) = &work.lead {
+        let from = name(incident.lead.as_deref());
+        let change = Change::Lead(Some(reporter(*id, person)));
+        wanted.put(locale, field(Field::Lead), &from, person, change);
+        wanted.takes_right = true;
+    }
+    if let Some((id, person)) = &work.comms {
+        let from = name(incident.comms_lead.as_deref());
+        let change = Change::CommsLead(Some(reporter(*id, person)));
+        wanted.put(locale, field(Field::Comms), &from, person, change);
+    }
+    let mut impact = Impact::clone(&incident.impact);
+    let mut said = Vec::new();
+    for (option, what, place) in [
+        ("who", Field::Who, &mut impact.who),
+        ("what", Field::What, &mut impact.what),
+        ("how_many", Field::HowMany, &mut impact.how_many),
+        ("workaround", Field::Workaround, &mut impact.workaround),
+        ("data", Field::Data, &mut impact.data),
+    ] {
+        if let Some(text) = work.text(option).map(str::trim)
+            && place != text
+        {
+            said.push((
+                what,
+                std::mem::replace(place, text.to_owned()),
+                text.to_owned(),
+            ));
+        }
+    }
+    if !said.is_empty() {
+        let safe = |text: &str| present::escape::inline(&present::escape::cut(text, 120));
+        for (what, from, to) in said {
+            let line = say::change(locale, field(what), &safe(&from), &safe(&to));
+            wanted.said.push(line);
+        }
+        wanted.changes.push(Change::Impact(Box::new(impact)));
+    }
+    if let Some(text) = work.text("next_update") {
+        let Some(at) = read_time(text, now, Towards::Future) else {
+            return Err(say::bad_time(
+                work.locale,
+                say::field(work.locale, Field::NextUpdate),
+            ));
+        };
+        let clock = |at: Option<Timestamp>| {
+            at.map(|at| say::day_and_clock(locale, at))
+                .unwrap_or_default()
+        };
+        wanted.put(
+            locale,
+            field(Field::NextUpdate),
+            &clock(incident.next_update_at),
+            &clock(Some(at)),
+            Change::NextUpdateAt(Some(at)),
+        );
+    }
+    match work.text("prevention") {
+        Some("done") if !incident.prevention_done => wanted.put(
+            locale,
+            field(Field::Prevention),
+            say::prevention_state(locale, false),
+            say::prevention_state(locale, true),
+            Change::PreventionDone(true),
+        ),
+        Some("open") if incident.prevention_done => wanted.put(
+            locale,
+            field(Field::Prevention),
+            say::prevention_state(locale, true),
+            say::prevention_state(locale, false),
+            Change::PreventionDone(false),
+        ),
+        _ => {}
+    }
+    times(work, incident, now, &mut wanted)?;
+    Ok(wanted)
+}
+
+/// The moments, kept in order (R31).
+fn times(
+    work: &SetIncident,
+    incident: &Incident,
+    now: Timestamp,
+    wanted: &mut Wanted,
+) -> Result<(), String> {
+    let locale = incident.locale;
+    let before = incident.times();
+    let mut times = before;
+    for moment in Moment::ALL {
+        let Some(text) = work.text(moment.word()) else {
+            continue;
+        };
+        let Some(at) = read_time(text, now, Towards::Past) else {
+            return Err(say::bad_time(work.locale, say::moment(work.locale, moment)));
+        };
+        times = times.with(moment, Some(at));
+        let clock = |at: Option<Timestamp>| {
+            at.map(|at| say::day_and_clock(locale, at))
+                .unwrap_or_default()
+        };
+        let (from, to) = (clock(before.at(moment)), clock(Some(at)));
+        let what = say::moment(locale, moment);
+        wanted.put(
+            locale,
+            what,
+            &from,
+            &to,
+            Change::Time {
+                moment,
+                at: Some(at),
+            },
+        );
+    }
+    // What stood the wrong way round before is not this person's mistake.
+    match times.disorder() {
+        Some((first, then)) if before.disorder() != Some((first, then)) => {
+            Err(say::out_of_order(work.locale, first, then))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,274 @@
+//! What is kept only while an incident runs: updates that were said, reminders, who does which step.
+
+use super::incidents::note;
+use super::{Scope, Store, StoreError, millis, must_see, storable, timestamp};
+use crate::database::{query, query_as};
+use crate::incident::IncidentId;
+use jiff::Timestamp;
+use serde_json::json;
+
+/// An update that went out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SaidUpdate {
+    /// Its number for its audience, from 1.
+    pub number: u32,
+    /// When it was said.
+    pub at: Timestamp,
+    /// Who said it, by display name.
+    pub by: String,
+    /// For whom: the audience's word.
+    pub audience: String,
+    /// What it rested on, as the presenting side keeps it (JSON).
+    pub stand: String,
+    /// Its words.
+    pub text: String,
+}
+
+/// Who does a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepOwner {
+    /// The step's place, from 0.
+    pub step: u32,
+    /// Who, by display name.
+    pub by: String,
+    /// Since when.
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// Keeps an update that went out. The same words for the same audience right after each other
+    /// are one update: `false`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn say_update(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        said: &SaidUpdate,
+    ) -> Result<bool, StoreError> {
+        let guild = scope.guild.as_str();
+        let mut tx = self.write(guild).await?;
+        must_see(&mut tx, scope, id).await?;
+        let last: Option<(String, String)> = query_as(
+            "SELECT stand, text FROM update_said WHERE guild = $1 AND number = $2 AND audience = $3 \
+             ORDER BY seq DESC LIMIT 1",
+        )
+        .bind(guild)
+        .bind(i64::from(id.number()))
+        .bind(&said.audience)
+        .fetch_optional(&mut *tx)
+        .await?;
+        if last.is_some_and(|(stand, text)| stand == said.stand && text == said.text) {
+            return Ok(false);
+        }
+        query(
+            "INSERT INTO update_said (guild, number, seq, at, by_whom, audience, stand, text) \
+             SELECT $1, $2, coalesce(max(seq), 0) + 1, $3, $4, $5, $6, $7 FROM update_said \
+             WHERE guild = $1 AND number = $2",
+        )
+        .bind(guild)
+        .bind(i64::from(id.number()))
+        .bind(millis(said.at))
+        .bind(storable(&said.by))
+        .bind(&said.audience)
+        .bind(storable(&said.stand))
+        .bind(storable(&said.text))
+        .execute(&mut *tx)
+        .await?;
+        // A word for the next one was for this one.
+        query("UPDATE incident SET next_update_at = NULL WHERE guild = $1 AND number = $2")
+            .bind(guild)
+            .bind(i64::from(id.number()))
+            .execute(&mut *tx)
+            .await?;
+        let detail = json!({ "to": said.audience, "text": said.text });
+        note(&mut tx, guild, id, said.at, &said.by, "update", &detail).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// The updates that went out, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn said_updates(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+    ) -> Result<Vec<SaidUpdate>, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        must_see(&mut connection, scope, id).await?;
+        let rows: Vec<(i64, String, String, String, String)> = query_as(
+            "SELECT at, by_whom, audience, stand, text FROM update_said \
+             WHERE guild = $1 AND number = $2 ORDER BY seq",
+        )
+        .bind(&scope.guild)
+        .bind(i64::from(id.number()))
+        .fetch_all(&mut connection)
+        .await?;
+        let mut said: Vec<SaidUpdate> = Vec::with_capacity(rows.len());
+        for (at, by, audience, stand, text) in rows {
+            let before = said.iter().filter(|one| one.audience == audience).count();
+            said.push(SaidUpdate {
+                number: u32::try_from(before + 1).unwrap_or(u32::MAX),
+                at: timestamp(at)?,
+                by,
+                audience,
+                stand,
+                text,
+            });
+        }
+        Ok(said)
+    }
+
+    /// Somebody wants to be reminded when an update is due, or no longer. Gives how it is now.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn toggle_reminder(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        person: u64,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let guild = scope.guild.as_str();
+        let mut tx = self.write(guild).await?;
+        must_see(&mut tx, scope, id).await?;
+        let gone = query("DELETE FROM remind WHERE guild = $1 AND number = $2 AND person = $3")
+            .bind(guild)
+            .bind(i64::from(id.number()))
+            .bind(person.to_string())
+            .execute(&mut *tx)
+            .await?;
+        let wanted = gone.rows_affected() == 0;
+        if wanted {
+            query("INSERT INTO remind (guild, number, person, at) VALUES ($1, $2, $3, $4)")
+                .bind(guild)
+                .bind(i64::from(id.number()))
+                .bind(person.to_string())
+                .bind(millis(at))
+                .execute(&mut *tx)
+                .await?;
+        }
+        tx.commit().await?;
+        Ok(wanted)
+    }
+
+    /// Who wants to be reminded, in the order of asking.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn reminded(&self, scope: &Scope, id: IncidentId) -> Result<Vec<u64>, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        must_see(&mut connection, scope, id).await?;
+        let rows: Vec<(String,)> = query_as(
+            "SELECT person FROM remind WHERE guild = $1 AND number = $2 ORDER BY at, person",
+        )
+        .bind(&scope.guild)
+        .bind(i64::from(id.number()))
+        .fetch_all(&mut connection)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|(person,)| person.parse().ok())
+            .collect())
+    }
+
+    /// Somebody takes steps of an analysis, or gives back those that were theirs: the chosen ones
+    /// change hands. Gives who has which now.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn take_steps(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        analysis: u32,
+        steps: &[u32],
+        by: &str,
+        at: Timestamp,
+    ) -> Result<Vec<StepOwner>, StoreError> {
+        let guild = scope.guild.as_str();
+        let number = i64::from(id.number());
+        let mut tx = self.write(guild).await?;
+        must_see(&mut tx, scope, id).await?;
+        for step in steps {
+            let gone = query(
+                "DELETE FROM step_owner WHERE guild = $1 AND number = $2 AND analysis = $3 \
+                 AND step = $4 AND by_whom = $5",
+            )
+            .bind(guild)
+            .bind(number)
+            .bind(i64::from(analysis))
+            .bind(i64::from(*step))
+            .bind(storable(by))
+            .execute(&mut *tx)
+            .await?;
+            let takes = gone.rows_affected() == 0;
+            if takes {
+                query(
+                    "INSERT INTO step_owner (guild, number, analysis, step, by_whom, at) \
+                     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (guild, number, analysis, step) \
+                     DO UPDATE SET by_whom = excluded.by_whom, at = excluded.at",
+                )
+                .bind(guild)
+                .bind(number)
+                .bind(i64::from(analysis))
+                .bind(i64::from(*step))
+                .bind(storable(by))
+                .bind(millis(at))
+                .execute(&mut *tx)
+                .await?;
+            }
+            let what = if takes {
+                "step_taken"
+            } else {
+                "step_given_back"
+            };
+            let detail = json!({ "analysis": analysis, "step": step });
+            note(&mut tx, guild, id, at, by, what, &detail).await?;
+        }
+        tx.commit().await?;
+        self.step_owners(scope, id, analysis).await
+    }
+
+    /// Who has which step.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn step_owners(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        analysis: u32,
+    ) -> Result<Vec<StepOwner>, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        must_see(&mut connection, scope, id).await?;
+        let rows: Vec<(i64, String, i64)> = query_as(
+            "SELECT step, by_whom, at FROM step_owner \
+             WHERE guild = $1 AND number = $2 AND analysis = $3 ORDER BY step",
+        )
+        .bind(&scope.guild)
+        .bind(i64::from(id.number()))
+        .bind(i64::from(analysis))
+        .fetch_all(&mut connection)
+        .await?;
+        rows.into_iter()
+            .map(|(step, by, at)| {
+                Ok(StepOwner {
+                    step: u32::try_from(step).unwrap_or(u32::MAX),
+                    by,
+                    at: timestamp(at)?,
+                })
+            })
+            .collect()
+    }
+}
