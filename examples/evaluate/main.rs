@@ -7,8 +7,8 @@
 //!     cargo run --release --example evaluate -- recall DIR...
 //!     cargo run --release --example evaluate -- secrets DIR [LOGS]
 //!     cargo run --release --example evaluate -- grounding FILE...
-//!     cargo run --release --example evaluate -- injection DIR
 //!     cargo run --release --example evaluate -- alerts DIR
+//!     cargo run --release --example evaluate -- injection DIR
 //!
 //! Each mode prints its findings, and as its last line its figures as one JSON object.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let files: Vec<String> = arguments.collect();
     if files.is_empty() {
         eprintln!(
-            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS] | grounding FILE... | injection DIR | alerts DIR"
+            "usage: evaluate json FILE... | commands FILE... | postmortems FILE... | recall DIR... | secrets DIR [LOGS] | grounding FILE... | alerts DIR | injection DIR"
         );
         return ExitCode::FAILURE;
     }
@@ -46,8 +46,8 @@ fn main() -> ExitCode {
         "recall" => recall::measure(&files),
         "secrets" => secrets::measure(&files),
         "grounding" => measure_grounding(&files),
-        "injection" => measure_injection(&files),
         "alerts" => alerts::measure(&files),
+        "injection" => measure_injection(&files),
         other => Err(format!("unknown mode {other}")),
     };
     match result {

@@ -471,11 +471,11 @@ impl Work {
             | Self::Sameness(work) => work.locale,
             Self::Import(work) => work.who.locale,
             Self::Tick(work) => work.click.locale,
-            Self::Approve(work) => work.click.locale,
             Self::Resolve(work) => work.locale,
             Self::FollowUp(work) => work.locale,
             Self::ChooseService(work) => work.click.locale,
             Self::Forget(work) => work.locale,
+            Self::Approve(work) => work.click.locale,
             Self::Own(work) => work.click.locale,
             Self::Set(work) => work.locale,
             _ => Locale::En,
@@ -493,8 +493,8 @@ impl Work {
             | Self::Reopen(click)
             | Self::Sameness(click) => click,
             Self::Tick(work) => &work.click,
-            Self::Approve(work) => &work.click,
             Self::Own(work) => &work.click,
+            Self::Approve(work) => &work.click,
             Self::ChooseService(work) => &work.click,
             _ => return None,
         };
