@@ -580,7 +580,7 @@ async fn what_people_say_wins_and_times_are_set_once(home: &Home) {
             "status",
             "thread",
             "headline",
-            "started_at"
+            "time"
         ]
     );
 }
