@@ -182,9 +182,9 @@ async fn a_model_s_answer_to_a_sev2_becomes_cards_checklist_and_an_update_unaske
     Not confirmed: why no connection is available
     Doing: looking at the connections
     Lead: nobody yet
-    Next update: <now>
+    Next update: <now> or on change
     ```
-    [Internal](*:update:*:internal off) [Status page](*:update:*:status_page) [Executive](*:update:*:executive) [Refresh](*:refresh:*:internal)
+    [Internal](*:update:*:internal off) [Status page](*:update:*:status_page) [Executive](*:update:*:executive) [Refresh](*:refresh:*:internal) [Remind me](*:remind:*)
     "#);
     // Triage and progress came before, in the message that now holds the cards.
     assert!(

@@ -270,6 +270,8 @@ async fn what_worked_here_is_recalled_next_time_as_not_yet_proven() {
         .submit_modal(opened.alice(), &resolve, &[]);
     sent.original().await;
     let Opened { at, .. } = opened;
+    // Sooner it would be the same incident (R32).
+    super::clock::minutes_pass(&at, 121).await;
     let second = Opened::reported(at, json!({"report": REFUND_REPORT})).await;
     let cards = second.cards(1).await;
     assert!(cards.shows("INC-0013"), "recalled: {cards}");

@@ -1,6 +1,8 @@
 //! Time that passes for a conversation, without waiting for it.
 
 use super::Incident;
+use crate::homes;
+use precedent::database::{Sql, query};
 
 /// Everything that happened is so many minutes ago, as if the clock had gone on; what became due is
 /// due.
@@ -49,5 +51,20 @@ pub async fn minutes_pass(at: &Incident, minutes: i64) {
     .execute(&pool)
     .await
     .expect("jobs can be moved");
+    pool.close().await;
+}
+
+/// Everything that runs was a false alarm: the next report of the same is an incident of its own.
+pub async fn nothing_runs(at: &Incident) {
+    let pool = homes::beside(&at.config.database_url).await;
+    let over = "UPDATE incident SET status = 'false_alarm' \
+                WHERE status IN ('investigating', 'fixing', 'mitigated')";
+    query(Sql {
+        sqlite: over,
+        postgres: over,
+    })
+    .execute(&pool)
+    .await
+    .expect("incidents can be ended");
     pool.close().await;
 }

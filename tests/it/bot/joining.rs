@@ -78,7 +78,7 @@ async fn three_people_who_report_one_outage_get_one_incident() {
     opened.said("➕ bob reports the same:").await;
     let public = bobs.original().await;
     assert!(
-        public.shows("bob's report is part of INC-0013 (<#"),
+        public.shows("bob's report is part of INC-0013 (#"),
         "{public}"
     );
     yes.forget();
