@@ -298,6 +298,14 @@ impl Told<'_> {
                     at(set.get("at")),
                 )
             }
+            "duplicate_of" | "parent" => (
+                match what {
+                    "parent" => say::parent_label(locale).to_owned(),
+                    _ => say::duplicate_label(locale).to_owned(),
+                },
+                String::new(),
+                plain(to),
+            ),
             "service" => (
                 say::service_heading(locale).to_owned(),
                 plain(from),
