@@ -371,6 +371,7 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::Evidence(work) => jobs::talk::evidence(duty, work).await,
             Work::Click(work) => jobs::clicks::click(duty, &job, work).await,
             Work::Tick(work) => jobs::clicks::tick(duty, work).await,
+            Work::Take(work) => jobs::steps::take(duty, &job, work).await,
             Work::Approve(work) => jobs::approval::answer(duty, work).await,
             Work::ShowUpdate(work) => jobs::clicks::show_update(duty, work).await,
             Work::Resolve(work) => jobs::talk::resolve(duty, work).await,

@@ -26,5 +26,6 @@ pub mod respond;
 pub mod review;
 pub mod running;
 mod secrets;
+pub mod steps;
 pub mod talk;
 pub mod work;

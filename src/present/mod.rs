@@ -35,6 +35,7 @@ pub mod running;
 pub mod say;
 pub mod services;
 pub mod text;
+pub mod trying;
 pub mod update;
 pub mod why;
 pub mod wire;
@@ -73,6 +74,7 @@ pub use running::{
 };
 pub use services::{Knows, ServiceChange, service_show, which_service};
 pub use text::text;
+pub use trying::{Tried, trying, trying_beside};
 pub use update::{frozen_update, stand, update_post, update_text};
 
 pub use why::{Spent, Timing, why};

@@ -10,6 +10,7 @@ mod commands;
 mod durable;
 mod embeddings;
 mod faults;
+mod fixes;
 mod hindsight;
 mod history;
 mod injection;
@@ -25,6 +26,7 @@ mod reports;
 mod running;
 mod secrets;
 mod services;
+mod steps;
 mod shared;
 mod talk;
 
