@@ -331,8 +331,9 @@ pub fn commands(bytes: &[u8]) {
     let text = text_of(bytes.get(..4 * 1024).unwrap_or(bytes));
     let alone = risk::of_command(&text);
     assert_eq!(alone, risk::of_command(&text));
-    assert!(
-        risk::of_command(&format!("rm -rf /srv/data\n{text}")) >= Risk::Risky,
+    assert_eq!(
+        risk::of_command(&format!("rm -rf /srv/data\n{text}")),
+        Risk::Destructive,
         "before {text:?}"
     );
     assert!(risk::of_step("", &text) >= Risk::ReadOnly);

@@ -157,7 +157,7 @@ impl App {
         let duty = Duty {
             responder: Responder {
                 memory: Recollection::On(
-                    memory::Sqlite::new(store.read_pool().clone()).with_embedder(embedder.clone()),
+                    memory::Database::new(store.read_pool().clone()).with_embedder(embedder.clone()),
                 ),
                 second: second.clone(),
                 models: Models::configured(config).map_err(StartError::Model)?,
@@ -379,6 +379,7 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             Work::Evidence(work) => jobs::talk::evidence(duty, work).await,
             Work::Click(work) => jobs::clicks::click(duty, &job, work).await,
             Work::Tick(work) => jobs::clicks::tick(duty, work).await,
+            Work::Take(work) => jobs::steps::take(duty, &job, work).await,
             Work::Approve(work) => jobs::approval::answer(duty, work).await,
             Work::ShowUpdate(work) => jobs::clicks::show_update(duty, work).await,
             Work::Resolve(work) => jobs::talk::resolve(duty, work).await,

@@ -448,14 +448,14 @@ fn obedient(number: usize, attack: &str, request: &Request, task: Task) -> Reply
     let instructions = request.system();
     // Some say nothing but what they were told to say.
     if number % 9 == 8 && task != Task::Triage {
-        return Reply::answer(if number % 2 == 0 {
+        return Reply::answer(if number.is_multiple_of(2) {
             attack
         } else {
             instructions
         });
     }
     // Others give the instructions away beside it.
-    let beside = if number % 3 == 0 {
+    let beside = if number.is_multiple_of(3) {
         &instructions
     } else {
         &attack

@@ -81,15 +81,45 @@ mod tests {
         let people = PeopleSaid::default();
         let running = record(Some("payments-api"), "payments-api 503s", &[POOL]);
         let table = [
-            (Some("payments-api"), "customers can't pay", &[OTHER_TIME][..], Relation::Same),
-            (Some("Payments API"), "customers can't pay", &[POOL], Relation::Same),
+            (
+                Some("payments-api"),
+                "customers can't pay",
+                &[OTHER_TIME][..],
+                Relation::Same,
+            ),
+            (
+                Some("Payments API"),
+                "customers can't pay",
+                &[POOL],
+                Relation::Same,
+            ),
             (None, "customers can't pay", &[POOL], Relation::Same),
-            (Some("payments-api"), "payments-api 503s!", &[], Relation::Same),
+            (
+                Some("payments-api"),
+                "payments-api 503s!",
+                &[],
+                Relation::Same,
+            ),
             // Without a shared line an unknown service proves nothing, nor does another trouble.
             (None, "payments-api 503s", &[], Relation::None),
-            (Some("payments-api"), "disk is full", &["No space left on device"], Relation::None),
-            (Some("order-service"), "orders hang", &[POOL], Relation::Elsewhere),
-            (Some("order-service"), "payments-api 503s", &[], Relation::None),
+            (
+                Some("payments-api"),
+                "disk is full",
+                &["No space left on device"],
+                Relation::None,
+            ),
+            (
+                Some("order-service"),
+                "orders hang",
+                &[POOL],
+                Relation::Elsewhere,
+            ),
+            (
+                Some("order-service"),
+                "payments-api 503s",
+                &[],
+                Relation::None,
+            ),
         ];
         for (service, title, errors, expected) in table {
             let report = record(service, title, errors);

@@ -102,6 +102,19 @@ async fn chronicle(
                     .map(|hypothesis| hypothesis.title.clone()),
             },
         });
+        for said in duty.store.approvals(&scope, id, stored.seq).await? {
+            let step = steps
+                .get(&u64::from(stored.seq))
+                .and_then(|steps| steps.get(usize::try_from(said.step).ok()?));
+            entries.extend(step.map(|step| Entry {
+                at: said.entry.who.at,
+                by: said.entry.who.name.clone(),
+                what: Happened::Approval {
+                    step: step.clone(),
+                    word: said.entry.word,
+                },
+            }));
+        }
         for tick in duty.store.tick_history(&scope, id, stored.seq).await? {
             let step = steps
                 .get(&u64::from(stored.seq))
@@ -286,6 +299,14 @@ impl Told<'_> {
                     at(set.get("at")),
                 )
             }
+            "duplicate_of" | "parent" => (
+                match what {
+                    "parent" => say::parent_label(locale).to_owned(),
+                    _ => say::duplicate_label(locale).to_owned(),
+                },
+                String::new(),
+                plain(to),
+            ),
             "service" => (
                 say::service_heading(locale).to_owned(),
                 plain(from),

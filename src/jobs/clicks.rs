@@ -6,9 +6,9 @@ use super::duty::{Duty, Posted, attempt_key, incident_of, scope_of};
 use super::queue::{Job, JobError};
 use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
 use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
-use crate::present::say::{self, Trouble};
-use crate::present::{self, Action, CardRef, Slot};
-use crate::store::{Change, Incident, StoreError};
+use crate::present::say::Trouble;
+use crate::present::{self, Action, CardRef, Slot, Tried};
+use crate::store::{Attempt, Change, Incident, StoreError};
 use jiff::{SignedDuration, Timestamp};
 
 /// How long after *Trying this fix* its outcome is asked for, once.
@@ -186,15 +186,17 @@ async fn attempt(
     let id = incident.id();
     let now = Timestamp::now();
     let key = attempt_key(card.analysis, usize::from(card.hypothesis));
-    let known = duty
-        .store
-        .attempts(&scope, id)
-        .await?
-        .into_iter()
-        .find(|attempt| attempt.key == key);
+    let all = duty.store.attempts(&scope, id).await?;
+    let known = all.iter().find(|attempt| attempt.key == key);
     let wanted = outcome_of(action).unwrap_or(Outcome::Unknown);
+    let others = tried_by_others(&all, &work.by, now);
     let (seq, stands) = match known {
         Some(attempt) if !attempt.withdrawn && attempt.fix.outcome == wanted => {
+            // Who presses *Trying this fix* on what another person tries joins them: one attempt.
+            if wanted == Outcome::Unknown && attempt.fix.by != work.by {
+                say_trying(duty, incident, card, fix, &others, work, now).await?;
+                return Ok(None);
+            }
             if at_once(work, &attempt.fix.by, attempt.fix.at.unwrap_or(now)) {
                 return Ok(None);
             }
@@ -229,18 +231,7 @@ async fn attempt(
                 .update(&scope, id, &work.by, now, &[Change::Status(Status::Fixing)])
                 .await?;
         }
-        let said = present::notice(&say::trying(
-            incident.locale,
-            &present::escape::inline(&work.by),
-            &present::escape::inline(fix),
-        ));
-        duty.post_in_thread(
-            incident,
-            card.analysis,
-            &format!("trying/{}", work.interaction),
-            &said,
-        )
-        .await?;
+        say_trying(duty, incident, card, fix, &others, work, now).await?;
         let ask = Work::AskOutcome(AskOutcome {
             guild: work.guild,
             incident: id.number(),
@@ -250,6 +241,49 @@ async fn attempt(
             .await?;
     }
     Ok((stands.standing() == Standing::Refuted).then_some(seq))
+}
+
+/// What other people of the incident try at the moment, whichever card it stands on.
+fn tried_by_others(attempts: &[Attempt], by: &str, now: Timestamp) -> Vec<Tried> {
+    let open = attempts.iter().filter(|attempt| {
+        !attempt.withdrawn && attempt.fix.outcome == Outcome::Unknown && attempt.fix.by != by
+    });
+    open.map(|attempt| Tried {
+        by: present::By {
+            name: attempt.fix.by.clone(),
+            at: attempt.fix.at.unwrap_or(now),
+        },
+        fix: attempt.fix.fix.clone(),
+    })
+    .collect()
+}
+
+/// Who tries what is said in the thread; where others try something too, to who began as well.
+async fn say_trying(
+    duty: &Duty,
+    incident: &Incident,
+    card: CardRef,
+    fix: &str,
+    others: &[Tried],
+    work: &Click,
+    now: Timestamp,
+) -> Result<(), JobError> {
+    let begun = Tried {
+        by: present::By {
+            name: work.by.clone(),
+            at: now,
+        },
+        fix: fix.to_owned(),
+    };
+    let said = present::trying(&begun, others, incident.locale);
+    let slot = format!("trying/{}", work.interaction);
+    duty.post_in_thread(incident, card.analysis, &slot, &said)
+        .await?;
+    if !others.is_empty() {
+        let told = present::trying_beside(&begun, others, work.locale);
+        duty.tell(&work.reply, &told).await;
+    }
+    Ok(())
 }
 
 /// The question how a fix went, where it was asked: answered, it says the answer and asks no more;

@@ -302,7 +302,8 @@ async fn update(duty: &Duty, _who: &Person, place: &Place, options: &Options) ->
     present::update_post(&analysis, &view).ok_or_else(|| Trouble::NoIncidentHere.into())
 }
 
-/// The audience of a posted update is changed in place.
+/// The audience of a posted update is changed in place, or it is composed anew.
+#[expect(clippy::too_many_arguments, reason = "a click is exactly these facts")]
 pub async fn change_audience(
     duty: &Duty,
     reply: &Reply,
@@ -762,7 +763,8 @@ pub async fn attempt_held(
     }
 }
 
-/// Marks an incident as the same occurrence as another, or takes that back.
+/// Marks an incident as the same occurrence as another, or as a part of a larger one, or takes that
+/// back: without a word for which, whatever stands.
 async fn memory_duplicate(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
     let (scope, _) = duty.scope(place).await?;
     let id = id_option(options)?.ok_or(Trouble::UnknownIncident)?;
@@ -774,24 +776,38 @@ async fn memory_duplicate(duty: &Duty, who: &Person, place: &Place, options: &Op
         Some(of) => Some(IncidentId::parse(of).ok_or(Trouble::UnknownIncident)?),
         None => None,
     };
-    let linked = duty
-        .store
-        .link(
-            &scope,
-            id,
-            Link::DuplicateOf,
-            of,
-            &who.name,
-            Timestamp::now(),
-        )
-        .await;
-    match linked {
-        Ok(Some(of)) => Ok(present::private(&say::is_duplicate(who.locale, id, of))),
-        Ok(None) => Ok(present::private(&say::is_no_duplicate(who.locale, id))),
-        Err(LinkError::Cycle) => Err(Trouble::StandsUnderItself.into()),
-        Err(LinkError::Visibility) => Err(Trouble::SeenFromElsewhere.into()),
-        Err(LinkError::Store(error)) => Err(error.into()),
+    let links = match (options.text("as"), of) {
+        (Some("part"), _) => vec![Link::Parent],
+        (Some(_), _) | (None, Some(_)) => vec![Link::DuplicateOf],
+        (None, None) => {
+            let past = duty.store.incident(&scope, id).await?.past;
+            let mut stand = Vec::new();
+            if past.duplicate_of.is_some() {
+                stand.push(Link::DuplicateOf);
+            }
+            if past.parent.is_some() {
+                stand.push(Link::Parent);
+            }
+            stand
+        }
+    };
+    let mut linked = None;
+    for link in links {
+        let now = Timestamp::now();
+        let done = duty.store.link(&scope, id, link, of, &who.name, now).await;
+        match done {
+            Ok(to) => linked = to.map(|to| (link, to)),
+            Err(LinkError::Cycle) => return Err(Trouble::StandsUnderItself.into()),
+            Err(LinkError::Visibility) => return Err(Trouble::SeenFromElsewhere.into()),
+            Err(LinkError::Store(error)) => return Err(error.into()),
+        }
     }
+    let said = match linked {
+        Some((Link::DuplicateOf, of)) => say::is_duplicate(who.locale, id, of),
+        Some((Link::Parent, of)) => say::is_part(who.locale, id, of),
+        None => say::is_no_duplicate(who.locale, id),
+    };
+    Ok(present::private(&said))
 }
 
 async fn memory_add(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {

@@ -334,7 +334,7 @@ impl Duty {
             .map(|owner| present::Owner {
                 step: usize::try_from(owner.step).unwrap_or(usize::MAX),
                 by: By {
-                    name: owner.by,
+                    name: reporter_name(&owner.by).to_owned(),
                     at: owner.at,
                 },
             })
@@ -482,7 +482,8 @@ impl Duty {
             .await?
             .iter()
             .any(|event| event.what.starts_with("cause_") && event.at >= begun);
-        Ok(tried || ticked || asked || judged)
+        let taken = !self.store.step_owners(&scope, id, seq).await?.is_empty();
+        Ok(tried || ticked || asked || judged || taken)
     }
 
     /// Posts once under its key, or edits what was posted under it before.

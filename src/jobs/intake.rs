@@ -13,7 +13,7 @@ use super::talk::BURST;
 use super::watch;
 use super::work::{
     Analyze, Approve, ChooseService, Click, Evidence, FollowUp, Forget, Import, OwnClick,
-    Reanalyze, Resolve, SetIncident, TickSteps, Work, audience_of,
+    Reanalyze, Resolve, SetIncident, TakeSteps, TickSteps, Work, audience_of,
 };
 use crate::discord::{
     BotMay, DiscordError, FileRef, Incoming, Need, OptionValue, Person, Place, Reply, SeenMessage,
@@ -525,6 +525,14 @@ async fn component(
             may: who.may.clone(),
             who: who.id,
         }),
+        Action::TakeSteps { .. } => Work::Take(TakeSteps {
+            click,
+            steps: values
+                .iter()
+                .filter_map(|value| value.parse().ok())
+                .collect(),
+            who: who.id,
+        }),
         Action::Approve(_) | Action::ApproveOwn(_) | Action::NotNow(_) => Work::Approve(Approve {
             click,
             place,
@@ -689,10 +697,7 @@ async fn component(
             commands::privately(duty, &reply, locale, sent).await;
             return;
         }
-        Action::TakeSteps { .. }
-        | Action::RememberModal { .. }
-        | Action::ResolveModal { .. }
-        | Action::AnalyzeModal => {
+        Action::RememberModal { .. } | Action::ResolveModal { .. } | Action::AnalyzeModal => {
             refuse(duty, &reply, &Trouble::UnknownAction, who.locale).await;
             return;
         }

@@ -26,6 +26,8 @@ use jiff::{SignedDuration, Timestamp};
 pub const DOOR: u32 = 0;
 /// So long a reporter may think about it (R32).
 const ASKED_FOR: SignedDuration = SignedDuration::from_secs(60);
+/// Incidents that are looked at, newest first.
+const MOST_RUNNING: u32 = 100;
 /// Characters of a joined report that the thread is shown; the incident keeps all.
 const SHOWN: usize = 700;
 
@@ -40,8 +42,12 @@ pub async fn running(
     let scope = Scope::new(guild.as_str(), channel);
     // The command that opened it comes again after a crash: it is its own incident.
     let opening = work.reply.interaction.to_string();
+    if duty.store.opened_by(&guild, &opening).await?.is_some() {
+        return Ok(None);
+    }
     let filter = Filter {
         active_since: read.case.now.checked_sub(JUST_RESOLVED).ok(),
+        limit: MOST_RUNNING,
         ..Filter::default()
     };
     let people = duty.store.people_said(&scope).await?;
@@ -63,14 +69,25 @@ pub async fn running(
         if !same_side || over || !analysed || incident.report.is_none() {
             continue;
         }
-        if duty.store.opening_of(&guild, incident.id()).await? == opening {
-            return Ok(None);
-        }
-        if relation(&read.case.registry, &people, &reported, &incident.past) == Relation::Same {
+        if relation(&read.case.registry, &people, &reported, &incident.past) == Relation::Same
+            && is_there(duty, &incident).await
+        {
             return Ok(Some(incident));
         }
     }
     Ok(None)
+}
+
+/// Whether the incident's thread can still be read: nobody is sent where nothing is any more.
+async fn is_there(duty: &Duty, incident: &Incident) -> bool {
+    let place = incident.thread.as_deref().unwrap_or(&incident.channel);
+    let Ok(place) = place.parse() else {
+        return false;
+    };
+    match duty.rest.channel(place).await {
+        Ok(_) => true,
+        Err(error) => error.is_passing(),
+    }
 }
 
 /// Keeps the report and asks its reporter, alone, whether it is the running incident.
@@ -196,7 +213,17 @@ pub async fn separate(
     };
     let analyze = analyze_of(&kept)?;
     let its_reporter = analyze.who.id == work.who;
-    if !its_reporter && !may(duty, work, incident, &Action::Unmerge { incident: incident.id() }).await? {
+    if !its_reporter
+        && !may(
+            duty,
+            work,
+            incident,
+            &Action::Unmerge {
+                incident: incident.id(),
+            },
+        )
+        .await?
+    {
         let right = rights::right_for(Deed::SetState);
         let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
         duty.tell(&click.reply, &post).await;
@@ -333,7 +360,14 @@ pub async fn merge_into(
     }
     let now = Timestamp::now();
     duty.store
-        .link(&scope, incident.id(), Link::DuplicateOf, Some(other), by, now)
+        .link(
+            &scope,
+            incident.id(),
+            Link::DuplicateOf,
+            Some(other),
+            by,
+            now,
+        )
         .await
         .map_err(|error| match error {
             LinkError::Cycle => Unmerged::Refused(Trouble::StandsUnderItself),
@@ -418,7 +452,14 @@ pub async fn unmerge(duty: &Duty, work: &OwnClick, incident: &Incident) -> Resul
     let now = Timestamp::now();
     match duty
         .store
-        .link(&scope, incident.id(), Link::DuplicateOf, None, &click.by, now)
+        .link(
+            &scope,
+            incident.id(),
+            Link::DuplicateOf,
+            None,
+            &click.by,
+            now,
+        )
         .await
     {
         Ok(_) => {}

@@ -26,6 +26,7 @@ pub mod respond;
 pub mod review;
 pub mod running;
 mod secrets;
+pub mod steps;
 pub mod talk;
 pub mod watch;
 pub mod work;

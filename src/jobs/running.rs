@@ -285,10 +285,17 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
     let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
         return Ok(());
     };
-    if let Some(said) = said {
-        let slot = format!("own/{}", click.interaction);
-        duty.post_in_thread(&incident, 0, &slot, &present::notice(&said))
-            .await?;
+    match said {
+        // The question becomes its answer.
+        Some(said) if matches!(action, Action::FixDid { .. }) => {
+            duty.answer(&click.reply, &present::notice(&said)).await;
+        }
+        Some(said) => {
+            let slot = format!("own/{}", click.interaction);
+            duty.post_in_thread(&incident, 0, &slot, &present::notice(&said))
+                .await?;
+        }
+        None => {}
     }
     if matches!(action, Action::Mitigated { .. }) && incident.status == Status::Mitigated {
         ask_which_fix(duty, &incident, click.interaction).await?;

@@ -27,6 +27,8 @@ pub enum Work {
     Click(Click),
     /// Steps were ticked and unticked.
     Tick(TickSteps),
+    /// Steps were taken or given back.
+    Take(TakeSteps),
     /// A request for an approver was answered.
     Approve(Approve),
     /// An update is posted that was behind its button.
@@ -245,6 +247,17 @@ pub struct TickSteps {
     pub may: May,
     /// The person's id: who asks for an approver is another person than who approves.
     #[serde(default)]
+    pub who: u64,
+}
+
+/// Steps that somebody takes, or gives back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TakeSteps {
+    /// The choice.
+    pub click: Click,
+    /// Places of the chosen steps, from 0.
+    pub steps: Vec<u32>,
+    /// The person's id.
     pub who: u64,
 }
 
@@ -467,6 +480,7 @@ impl Work {
             Self::Evidence(_) => "evidence",
             Self::Click(_) => "click",
             Self::Tick(_) => "tick",
+            Self::Take(_) => "take",
             Self::Approve(_) => "approve",
             Self::ShowUpdate(_) => "show_update",
             Self::Resolve(_) => "resolve",
@@ -521,6 +535,7 @@ impl Work {
             Self::CountQuietDays(watch) => watch.key("quiet"),
             Self::Import(work) => format!("interaction/{}", work.reply.interaction),
             Self::Tick(work) => format!("interaction/{}", work.click.interaction),
+            Self::Take(work) => format!("interaction/{}", work.click.interaction),
             Self::Approve(work) => format!("interaction/{}", work.click.interaction),
             Self::Resolve(work) => format!("interaction/{}", work.reply.interaction),
             Self::AskOutcome(work) => {
@@ -558,6 +573,7 @@ impl Work {
             | Self::Sameness(work) => work.locale,
             Self::Import(work) => work.who.locale,
             Self::Tick(work) => work.click.locale,
+            Self::Take(work) => work.click.locale,
             Self::Resolve(work) => work.locale,
             Self::FollowUp(work) => work.locale,
             Self::ChooseService(work) => work.click.locale,
@@ -580,6 +596,7 @@ impl Work {
             | Self::Reopen(click)
             | Self::Sameness(click) => click,
             Self::Tick(work) => &work.click,
+            Self::Take(work) => &work.click,
             Self::Own(work) => &work.click,
             Self::Approve(work) => &work.click,
             Self::ChooseService(work) => &work.click,
@@ -625,6 +642,7 @@ impl Work {
             | Self::Sameness(work) => Some(&work.reply),
             Self::Import(work) => Some(&work.reply),
             Self::Tick(work) => Some(&work.click.reply),
+            Self::Take(work) => Some(&work.click.reply),
             Self::Approve(work) => Some(&work.click.reply),
             Self::Resolve(work) => Some(&work.reply),
             Self::ChooseService(work) => Some(&work.click.reply),

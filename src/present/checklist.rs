@@ -6,7 +6,7 @@ use super::custom_id::Action;
 use super::escape::{cut, plain};
 use super::ink::Ink;
 use super::payload::{Button, Choice, Embed, Message, OPTION_TEXT, OPTIONS, Row, Style};
-use super::{Approval, File, Post, Slot, Tick, View, say};
+use super::{Approval, By, File, Post, Slot, Tick, View, say};
 use crate::incident::Outcome;
 use crate::incident::proposal::Risk;
 use crate::validation::analysis::{DoNotRepeat, NextStep, RuledOut};
@@ -56,6 +56,7 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
             number: index + 1,
             tick,
             approval: view.approvals.iter().find(|asked| asked.step == index),
+            owner: owner_of(view, index),
         };
         let step = step_lines_with(step, Some(numbered), words, command, ink);
         // A step of several lines is set off from the next.
@@ -111,12 +112,19 @@ fn compose(analysis: &Analysis, view: &View, room: (usize, usize, usize), ink: &
     }
 }
 
-/// The place of a step in the list, who ticked it, and who answers for it.
+/// The place of a step in the list, who ticked it, who answers for it, and who has it.
 #[derive(Clone, Copy)]
 pub(super) struct Numbered<'a> {
     pub(super) number: usize,
     pub(super) tick: Option<&'a Tick>,
     pub(super) approval: Option<&'a Approval>,
+    pub(super) owner: Option<&'a By>,
+}
+
+pub(super) fn owner_of(view: &View, step: usize) -> Option<&By> {
+    let owners = &view.running.owners;
+    let owner = owners.iter().find(|owner| owner.step == step);
+    owner.map(|owner| &owner.by)
 }
 
 pub(super) fn step_lines(
@@ -150,9 +158,16 @@ fn step_lines_with(
         head.push_str(&say::aside(locale, say::standard_mark(locale)));
     }
     let mut lines = vec![head];
+    let mut people = Vec::new();
+    if let Some(by) = numbered.and_then(|numbered| numbered.owner) {
+        people.push(say::taken_by(locale, &ink.text(&by.name, 40)));
+    }
     if let Some(tick) = done {
         let who = say::ticked_by(locale, &ink.text(&tick.by.name, 40), &ink.clock(tick.by.at));
-        lines.push(indent(&who));
+        people.push(who);
+    }
+    if !people.is_empty() {
+        lines.push(indent(&people.join(" · ")));
     }
     if !step.command.trim().is_empty() {
         // R18: destructive ones are not offered for copying.
@@ -278,18 +293,30 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
     };
     let locale = view.locale;
     let off = view.superseded_by.is_some();
-    let choices = analysis
-        .next_steps
-        .iter()
-        .take(OPTIONS)
-        .enumerate()
-        .map(|(index, step)| Choice {
+    let steps = || {
+        let steps = analysis.next_steps.iter().take(OPTIONS).enumerate();
+        steps.map(|(index, step)| Choice {
             value: index.to_string(),
             label: cut(&plain(&format!("{} {}", index + 1, step.step)), OPTION_TEXT),
             description: say::risk(locale, step.risk).to_owned(),
-            chosen: view.ticks.iter().any(|tick| tick.step == index),
+            chosen: false,
         })
-        .collect();
+    };
+    let ticked = steps().enumerate().map(|(index, choice)| Choice {
+        chosen: view.ticks.iter().any(|tick| tick.step == index),
+        ..choice
+    });
+    // Who has it shows on the choice: whoever takes it away sees that they do.
+    let taken = steps().enumerate().map(|(index, choice)| Choice {
+        description: match owner_of(view, index) {
+            Some(by) => {
+                let name = say::taken_by(locale, &cut(&plain(&by.name), 40));
+                format!("{name} · {}", choice.description)
+            }
+            None => choice.description,
+        },
+        ..choice
+    });
     let mut buttons = Vec::new();
     if super::cards::try_again_elsewhere(analysis) {
         buttons.push(
@@ -322,8 +349,18 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
                 analysis: view.analysis,
             },
             placeholder: say::tick_placeholder(locale).to_owned(),
-            choices,
+            choices: ticked.collect(),
             many: true,
+            disabled: off,
+        },
+        Row::Select {
+            action: Action::TakeSteps {
+                incident,
+                analysis: view.analysis,
+            },
+            placeholder: say::take_placeholder(locale).to_owned(),
+            choices: taken.collect(),
+            many: false,
             disabled: off,
         },
         Row::Buttons(buttons),
@@ -332,7 +369,6 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::By;
     use super::super::checks::{analysis, assert_legal, sample, view};
     use super::*;
     use crate::incident::Locale;

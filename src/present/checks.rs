@@ -889,6 +889,14 @@ pub(crate) fn any_view() -> impl Strategy<Value = View> {
                         },
                     })
                     .collect();
+                view.running.owners = view
+                    .ticks
+                    .iter()
+                    .map(|tick| super::Owner {
+                        step: tick.step,
+                        by: tick.by.clone(),
+                    })
+                    .collect();
                 view.superseded_by = frozen.then_some(2);
                 view.update_shown = shown;
                 view.change_before_impact = shown;

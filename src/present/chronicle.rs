@@ -10,6 +10,7 @@
 use super::ink::Ink;
 use super::running::{Running, impact_words};
 use super::{Post, say};
+use crate::incident::approval::Word;
 use crate::incident::{
     IncidentId, Locale, Moment, Outcome, PastIncident, Severity, Standing, Status, Times,
 };
@@ -52,6 +53,13 @@ pub enum Happened {
         step: String,
         /// Ticked.
         done: bool,
+    },
+    /// An approver was asked for, or answered.
+    Approval {
+        /// The step's words.
+        step: String,
+        /// What was said.
+        word: Word,
     },
     /// Somebody took a step, or gave it back.
     Took {
@@ -210,6 +218,7 @@ fn sentence(entry: &Entry, ink: &Ink, room: usize) -> String {
             first.as_deref().map(&text).as_deref(),
         ),
         Happened::Ticked { step, done } => say::happened_ticked(locale, &text(step), *done),
+        Happened::Approval { step, word } => say::happened_approval(locale, &text(step), *word),
         Happened::Took { step, taken } => say::happened_took(locale, &text(step), *taken),
         Happened::Fix { fix, outcome } => match outcome {
             Outcome::Unknown => say::happened_trying(locale, &text(fix)),

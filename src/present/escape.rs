@@ -417,6 +417,10 @@ mod tests {
                 "see `https://a.example/b_c_d`, now",
             ),
             ("<https://a.example>", "< `https://a.example`>"),
+            (
+                "[a](https://a.example)[b](https://b.example)",
+                "[a] (`https://a.example`)[b] (`https://b.example`)",
+            ),
             ("# heading", "\\# heading"),
             ("-# small", "\\-# small"),
             ("> quote", "\\> quote"),

@@ -36,6 +36,7 @@ pub mod running;
 pub mod say;
 pub mod services;
 pub mod text;
+pub mod trying;
 pub mod update;
 pub mod why;
 pub mod wire;
@@ -77,6 +78,7 @@ pub use running::{
 };
 pub use services::{Knows, ServiceChange, service_show, which_service};
 pub use text::text;
+pub use trying::{Tried, trying, trying_beside};
 pub use update::{frozen_update, stand, update_post, update_text};
 
 pub use why::{Spent, Timing, why};
@@ -333,7 +335,7 @@ impl View {
                 since: ongoing.since,
             })
             .collect();
-        self.running.repeat = (ledger.times_lately > 1).then(|| Repeat {
+        self.running.repeat = (ledger.times_lately > 1).then_some(Repeat {
             nth: ledger.times_lately as usize,
             days: crate::validation::case::LATELY_DAYS,
             open_prevention: ledger.open_prevention,

@@ -76,6 +76,7 @@ pub fn text(analysis: &Analysis, view: &View) -> String {
             number: index + 1,
             tick,
             approval: view.approvals.iter().find(|asked| asked.step == index),
+            owner: super::checklist::owner_of(view, index),
         };
         steps.extend(checklist::step_lines(step, Some(numbered), FULL_LINE, &ink));
     }

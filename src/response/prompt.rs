@@ -25,8 +25,7 @@ use crate::incident::change::{self, Change};
 use crate::incident::words::{fold, is_cjk};
 use crate::incident::{
     FailureClass, FixAttempt, LearnedPattern, Locale, Memory, OngoingIncident, Outcome, Recalled,
-    Registry, Report,
-    Severity, Standing, Status, volatile,
+    Registry, Report, Severity, Standing, Status, volatile,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};

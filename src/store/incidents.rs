@@ -284,6 +284,26 @@ impl Store {
         Ok(incident)
     }
 
+    /// The incident that something opened, if it did.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn opened_by(
+        &self,
+        guild: &str,
+        opening: &str,
+    ) -> Result<Option<IncidentId>, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        let number: Option<i64> =
+            query_scalar("SELECT number FROM incident WHERE guild = $1 AND opening = $2")
+                .bind(guild)
+                .bind(opening)
+                .fetch_optional(&mut connection)
+                .await?;
+        number.map(incident_id).transpose()
+    }
+
     /// One incident.
     ///
     /// # Errors

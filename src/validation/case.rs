@@ -3,8 +3,8 @@
 use crate::incident::change::Change;
 use crate::incident::sameness::PeopleSaid;
 use crate::incident::{
-    FailureClass, FixAttempt, IncidentId, LearnedPattern, Locale, Memory, OngoingIncident, PastIncident, Registry,
-    Report, Severity,
+    FailureClass, FixAttempt, IncidentId, LearnedPattern, Locale, Memory, OngoingIncident,
+    PastIncident, Registry, Report, Severity,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -116,6 +116,7 @@ fn the_readme_says_of_each_command_who_may_as_the_code_does() {
         {
             let right = match name.as_str() {
                 "resolve" => rights::right_for(Deed::ResolveForOthers),
+                "incident set" => rights::right_for(Deed::SetState),
                 "Remember as incident" => rights::right_for(Deed::RememberForOthers),
                 name => right_for_command(name),
             };

@@ -235,5 +235,7 @@ pub fn named(text: &str) -> BTreeSet<String> {
                 .is_some_and(|rest| rest.starts_with('…'))
         })
         .map(|found| found.as_str().to_uppercase())
+        // Numbers begin at 1.
+        .filter(|id| id.contains(|c: char| ('1'..='9').contains(&c)))
         .collect()
 }

@@ -5,7 +5,7 @@ use precedent::incident::{
     FixAttempt, IncidentId, Outcome, Owner, PastIncident, Registry, Service,
 };
 use precedent::jobs::remember::{self, ImportOptions, Whose};
-use precedent::memory::{Query, Sqlite};
+use precedent::memory::{Query, Database};
 use precedent::store::{Entry, Scope, Signed, Store};
 use proptest::prelude::*;
 
@@ -194,7 +194,7 @@ proptest! {
                 store.forget(&scope_of(&one), one.1, signed).await.expect("forgotten");
                 store.erase_traces().await.expect("erased");
             }
-            let memory = Sqlite::new(store.read_pool().clone());
+            let memory = Database::new(store.read_pool().clone());
             let words: Vec<String> = ["ochre", "pool", "empty"].map(str::to_owned).into();
             for guild in ["g0", "g1", "g2"] {
                 let registry: Registry = store.services(guild).await.expect("read");

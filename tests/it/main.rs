@@ -24,5 +24,6 @@ mod postgres;
 mod properties;
 mod queue;
 mod response_data;
+mod seeds;
 mod store;
 mod updates;

@@ -134,7 +134,9 @@ pub fn may_approve_alone(locale: Locale) -> &'static str {
         Locale::En => {
             "If nobody else is there, press *Approve* there yourself: I ask you once more, and record it as self-approved."
         }
-        Locale::Zh => "如果没有其他人在场，您可以自己点击那里的「批准」：我会再次确认，并记录为自行批准。",
+        Locale::Zh => {
+            "如果没有其他人在场，您可以自己点击那里的「批准」：我会再次确认，并记录为自行批准。"
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What happened, in sentences: the timeline, and the headings of a postmortem.
 
+use crate::incident::approval::Word;
 use crate::incident::{IncidentId, Locale, Moment, Status};
 
 /// Above a timeline.
@@ -191,6 +192,18 @@ pub fn happened_took(locale: Locale, step: &str, taken: bool) -> String {
         (Locale::En, false) => format!("gave back the step: {step}"),
         (Locale::Zh, true) => format!("认领步骤：{step}"),
         (Locale::Zh, false) => format!("放弃步骤：{step}"),
+    }
+}
+
+/// An approver of a destructive step was asked for, or answered.
+pub fn happened_approval(locale: Locale, step: &str, word: Word) -> String {
+    match (locale, word) {
+        (Locale::En, Word::Asked) => format!("asks for an approver of the step: {step}"),
+        (Locale::En, Word::Approved) => format!("approves the step: {step}"),
+        (Locale::En, Word::NotNow) => format!("not now, of the step: {step}"),
+        (Locale::Zh, Word::Asked) => format!("请求批准步骤：{step}"),
+        (Locale::Zh, Word::Approved) => format!("批准步骤：{step}"),
+        (Locale::Zh, Word::NotNow) => format!("暂不执行步骤：{step}"),
     }
 }
 

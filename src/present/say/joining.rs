@@ -5,7 +5,9 @@ use crate::incident::{IncidentId, Locale};
 /// In the channel, while the reporter is asked.
 pub fn may_be_running(locale: Locale, who: &str, id: IncidentId) -> String {
     match locale {
-        Locale::En => format!("⏳ {who}'s report looks like {id}, which runs already. {who} is asked."),
+        Locale::En => {
+            format!("⏳ {who}'s report looks like {id}, which runs already. {who} is asked.")
+        }
         Locale::Zh => format!("⏳ {who} 的报告看起来与进行中的 {id} 相同，正在确认。"),
     }
 }
@@ -97,9 +99,13 @@ pub fn merged_into(locale: Locale, by: &str, other: IncidentId, thread: Option<u
     let place = place(thread);
     match locale {
         Locale::En => {
-            format!("🔀 {by} merged this with {other}: go on there{place}. Nothing is lost; it counts as one occurrence.")
+            format!(
+                "🔀 {by} merged this with {other}: go on there{place}. Nothing is lost; it counts as one occurrence."
+            )
         }
-        Locale::Zh => format!("🔀 {by} 已将本故障与 {other} 合并：请在那里继续{place}。内容均已保留，计为同一次故障。"),
+        Locale::Zh => format!(
+            "🔀 {by} 已将本故障与 {other} 合并：请在那里继续{place}。内容均已保留，计为同一次故障。"
+        ),
     }
 }
 
@@ -107,7 +113,9 @@ pub fn merged_into(locale: Locale, by: &str, other: IncidentId, thread: Option<u
 pub fn merged_from(locale: Locale, by: &str, other: IncidentId, thread: Option<u64>) -> String {
     let place = place(thread);
     match locale {
-        Locale::En => format!("🔀 {by} merged {other} with this{place}. What was reported there is evidence here."),
+        Locale::En => format!(
+            "🔀 {by} merged {other} with this{place}. What was reported there is evidence here."
+        ),
         Locale::Zh => format!("🔀 {by} 已将 {other} 并入本故障{place}，其报告已作为证据。"),
     }
 }
@@ -115,7 +123,9 @@ pub fn merged_from(locale: Locale, by: &str, other: IncidentId, thread: Option<u
 /// What was merged is two again.
 pub fn two_again(locale: Locale, by: &str, other: IncidentId) -> String {
     match locale {
-        Locale::En => format!("🔀 Not one with {other} after all, says {by}: this goes on by itself."),
+        Locale::En => {
+            format!("🔀 Not one with {other} after all, says {by}: this goes on by itself.")
+        }
         Locale::Zh => format!("🔀 {by} 表示与 {other} 并非同一故障，本故障单独继续。"),
     }
 }

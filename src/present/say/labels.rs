@@ -650,6 +650,29 @@ pub fn tick_placeholder(locale: Locale) -> &'static str {
     }
 }
 
+/// The select that takes a step, or gives it back.
+pub fn take_placeholder(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "Take a step, or give yours back",
+        Locale::Zh => "认领步骤，或放弃已认领的步骤",
+    }
+}
+
+/// `🙋 ben`: who has a step; nobody is pinged by it.
+pub fn taken_by(locale: Locale, who: &str) -> String {
+    match locale {
+        Locale::En | Locale::Zh => format!("🙋 {who}"),
+    }
+}
+
+/// Told to who took a step that somebody had.
+pub fn step_changed_hands(locale: Locale, number: u32, had_it: &str) -> String {
+    match locale {
+        Locale::En => format!("Step {number} is yours now. {had_it} had it: tell them."),
+        Locale::Zh => format!("步骤 {number} 现在归你。此前由 {had_it} 负责：请告知对方。"),
+    }
+}
+
 /// The select that opens a past incident.
 pub fn open_past_placeholder(locale: Locale) -> &'static str {
     match locale {

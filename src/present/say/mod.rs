@@ -21,6 +21,7 @@ mod outcomes;
 mod record;
 mod requests;
 mod running;
+mod trying;
 mod updates;
 mod why;
 
@@ -37,6 +38,7 @@ pub use outcomes::*;
 pub use record::*;
 pub use requests::*;
 pub use running::*;
+pub use trying::*;
 pub use updates::*;
 pub use why::*;
 

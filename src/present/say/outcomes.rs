@@ -211,6 +211,18 @@ pub fn is_duplicate(locale: Locale, id: IncidentId, of: IncidentId) -> String {
     }
 }
 
+/// `INC-0012 is part of INC-0010 now: all parts of a larger incident count once.`
+pub fn is_part(locale: Locale, id: IncidentId, of: IncidentId) -> String {
+    match locale {
+        Locale::En => format!(
+            "{id} is part of {of} now: all parts of one larger incident count once. /memory duplicate without `of` takes it back."
+        ),
+        Locale::Zh => format!(
+            "{id} 现属于 {of}：同一较大故障的各部分只计一次。不带 of 的 /memory duplicate 可撤销。"
+        ),
+    }
+}
+
 /// A duplicate that is none any more.
 pub fn is_no_duplicate(locale: Locale, id: IncidentId) -> String {
     match locale {

@@ -68,7 +68,7 @@ pub fn of_command(command: &str) -> Risk {
     let text = plain(command);
     let script = script_of(&text);
     if let Some(sql) = bare_sql(&script) {
-        return sql::risk(sql);
+        return sql::risk(sql).max(shell::risk_beside_sql(&script));
     }
     let risk = shell::risk(&script);
     // A sentence where a command should stand: what it names counts.

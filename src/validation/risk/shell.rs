@@ -105,8 +105,9 @@ fn script_risk(script: &str, inside: &Inside) -> Risk {
     };
     let flat = Flat::of(&tree, script);
     let mut risk = Risk::ReadOnly;
-    if tree.root_node().has_error() {
-        risk = parts_risk(script, inside);
+    // A lone `$` before the end of a line takes the next line into its word; a shell doesn't.
+    if tree.root_node().has_error() || script.contains("$\n") {
+        risk = readable_risk(script, inside);
     }
     let assigned = assignments(&flat);
     let mut found = false;
@@ -129,7 +130,13 @@ fn script_risk(script: &str, inside: &Inside) -> Risk {
             }
             "declaration_command" | "unset_command" | "test_command" => found = true,
             "variable_assignment" => found = true,
-            "file_redirect" => risk = risk.max(redirect(node, script)),
+            "file_redirect" => {
+                risk = risk.max(redirect(node, script));
+                if text_of(node, script).contains('\n') {
+                    // The grammar took the next line for the file; a shell runs it, or nothing.
+                    risk = risk.max(readable_risk(script, inside));
+                }
+            }
             "redirected_statement" if node.child_by_field_name("body").is_none() => {
                 // `> file` empties the file.
                 found = true;
@@ -172,8 +179,20 @@ fn parse(script: &str) -> Option<Tree> {
     parser.parse_with_options(&mut rest, None, Some(options))
 }
 
-/// What can't be parsed may hold a command that destroys: its parts are looked at as they stand.
-fn parts_risk(script: &str, inside: &Inside) -> Risk {
+/// What can't be parsed may hold a command that destroys: its lines and its parts are read as they
+/// stand, so that the whole is never below the worst of what can be read in it.
+fn readable_risk(script: &str, inside: &Inside) -> Risk {
+    // A line that goes on in the next is one.
+    let script = script.replace("\\\n", " ");
+    let mut risk = Risk::Risky;
+    if script.trim().contains('\n') {
+        for line in script.lines().take(MAX_PARTS) {
+            risk = risk.max(script_risk(line, &inside.deeper()));
+            if risk == Risk::Destructive {
+                return risk;
+            }
+        }
+    }
     script
         .split(|c: char| {
             matches!(
@@ -181,15 +200,57 @@ fn parts_risk(script: &str, inside: &Inside) -> Risk {
                 ';' | '|' | '&' | '\n' | '(' | ')' | '{' | '}' | '`' | '"' | '\'' | '$'
             )
         })
-        .map(str::trim)
+        .map(behind_keywords)
+        .take(MAX_PARTS)
+        .map(|part| part_risk(part, inside))
+        .fold(risk, Risk::max)
+}
+
+/// The risk of the commands that stand in lines of SQL: a script may begin with a query and go on
+/// with a shell.
+pub(super) fn risk_beside_sql(script: &str) -> Risk {
+    let inside = Inside::default();
+    script
+        .split(['\n', ';', '&', '|'])
+        .map(behind_keywords)
         .filter(|part| super::starts_with_program(part))
         .take(MAX_PARTS)
-        .map(|part| {
-            let words: Vec<Word> = part.split_whitespace().map(unquote).collect();
-            command(&words, &inside.deeper())
-        })
-        .fold(Risk::Risky, Risk::max)
+        .map(|part| part_risk(part, &inside))
+        .max()
+        .unwrap_or(Risk::ReadOnly)
 }
+
+/// The risk of a part of a script, read as one command or as SQL; what is neither can't be read.
+fn part_risk(part: &str, inside: &Inside) -> Risk {
+    if super::starts_with_program(part) {
+        let words: Vec<Word> = part.split_whitespace().map(unquote).collect();
+        command(&words, &inside.deeper())
+    } else if super::bare_sql(part).is_some() {
+        sql::risk(part)
+    } else {
+        Risk::ReadOnly
+    }
+}
+
+/// A part of a script from its first command on: behind `if`, `do`, `!` and plain assignments.
+fn behind_keywords(part: &str) -> &str {
+    let mut part = part.trim();
+    while let Some((first, rest)) = part.split_once(char::is_whitespace) {
+        let assigns = first.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        });
+        if !assigns && !KEYWORDS.contains(&first) {
+            break;
+        }
+        part = rest.trim_start();
+    }
+    part
+}
+
+/// Words of the shell that a command may follow.
+const KEYWORDS: [&str; 11] = [
+    "if", "then", "elif", "else", "while", "until", "do", "!", "time", "coproc", "fi",
+];
 
 /// A node, what it stands in, what stands before it there and what stands in it, by their places.
 struct Spot<'t> {

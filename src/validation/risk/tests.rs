@@ -1,6 +1,7 @@
 #![allow(clippy::print_stdout)] // a skipped test says so
 
 use super::*;
+use proptest::prelude::*;
 use serde_json::Value;
 
 fn labelled() -> Vec<(String, String, Risk)> {
@@ -84,6 +85,62 @@ fn r16_unreadable_is_risky() {
     let deep = format!("{}rm{}", "$(".repeat(3000), ")".repeat(3000));
     assert!(of_command(&deep) >= Risk::Risky);
     assert!(of_command(&"a;".repeat(20_000)) >= Risk::Risky);
+}
+
+#[test]
+fn r16_what_cant_be_parsed_is_not_below_the_worst_of_its_readable_parts() {
+    for text in [
+        "rm -rf /srv/data\n\\y)}\"  -1```00nati{x(y-:$)}\"",
+        "rm -rf /srv/data\nif then fi (",
+        "((((\nrm -rf /srv/data",
+        "if rm -rf /srv/data; then ((",
+        "if then fi (; A=1 rm -rf /srv/data",
+        "echo ok && ! rm -rf \"/srv/data\" | | ((",
+        "kubectl \\\ndelete namespace shop (((",
+        "cat <\nrm -rf /srv/data",
+        "time |$\nrm -rf /srv/data",
+        "psql -c \"DROP TABLE a; ((",
+        "select\nrm -rf /srv/data",
+        "SELECT 1;\nrm -rf /srv/data",
+        "SELECT count(*) FROM orders; rm -rf /srv/data",
+        "^# select>(,\nsudo rm -rf /srv/data",
+    ] {
+        assert_eq!(of_command(text), Risk::Destructive, "{text:?}");
+    }
+    for (text, expected) in [
+        ("kubectl get pods\n((((", Risk::Risky),
+        ("SELECT 1;\nSELECT 2;", Risk::ReadOnly),
+        (
+            "select a,\n  count(*)\nfrom b\nwhere c = 1\norder by 2;",
+            Risk::ReadOnly,
+        ),
+        ("grep -c 'timeout$' app.log", Risk::ReadOnly),
+    ] {
+        assert_eq!(of_command(text), expected, "{text:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn r16_no_line_beside_a_command_lowers_its_risk(
+        parts in proptest::collection::vec(proptest::sample::select(vec![
+            "\\", "y", ")", "}", "\"", " ", "-1", "```", "`", "{", "(", ":", "$", "\n", "'", ";", "|",
+            "&", "&&", "||", "<", ">", "<<", "<<<", "EOF", "if", "then", "fi", "case", "esac", "for",
+            "in", "do", "done", "#", "!", "[[", "]]", "$(", "${", "a=", "echo", "cat", "sh", "-c",
+            "\r", "\t", "()", "function", "select", "time", "\\\n", "*", "é", "中", "\u{200b}", ">(",
+        ]), 0..14),
+    ) {
+        let junk = parts.concat();
+        let first = format!("rm -rf /srv/data\n{junk}");
+        prop_assert_eq!(of_command(&first), Risk::Destructive, "{:?}", first);
+        // Behind quotes, comments and here-documents a line may be text.
+        if !junk.contains(['\'', '"', '`', '#', '\\']) && !junk.contains("<<") {
+            let last = format!("{junk}\nrm -rf /srv/data");
+            prop_assert_eq!(of_command(&last), Risk::Destructive, "{:?}", last);
+        }
+    }
 }
 
 #[test]

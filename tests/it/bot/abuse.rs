@@ -138,6 +138,14 @@ async fn controls_that_nobody_posted_do_nothing_and_say_so() {
             ["99", "-1", "0.5", "x", "4294967296", "@everyone", "00"],
         ),
         (
+            format!("p1:take:{number}:1"),
+            ["99", "-1", "0.5", "x", "4294967296", "@everyone", ""],
+        ),
+        (
+            format!("p1:take:{number}:99"),
+            ["0", "1", "x", "-1", "７", "NaN", "null"],
+        ),
+        (
             format!("p1:service:{number}"),
             [
                 "vermilion-proxy",

@@ -82,6 +82,7 @@ async fn a_report_with_a_proven_precedent_becomes_cards_and_a_checklist() {
     │ ⬜ **5** 🟠 risky · Stop the refund job and restart payments-api
     │  expect: not known · undo: not known
     {Tick or untick steps}(*:tick:*) 1 Read the latest errors in the logs | 2 Read state and restarts of the pods | 3 List what changed before the impact began | 4 Compare errors, latency and traffic with the same time yesterday | 5 Stop the refund job and restart payments-api
+    {Take a step, or give yours back}(*:take:*) 1 Read the latest errors in the logs | 2 Read state and restarts of the pods | 3 List what changed before the impact began | 4 Compare errors, latency and traffic with the same time yesterday | 5 Stop the refund job and restart payments-api
     [Re-analyze](*:again:*) [Stakeholder update](*:showupdate:*) [Why?](*:why:*)
     "#);
     incident.ends().await;
@@ -167,6 +168,7 @@ async fn a_model_s_answer_to_a_sev2_becomes_cards_checklist_and_an_update_unaske
     │ ⬜ **4** 🟠 risky · Stop the refund job
     │  expect: connections become free · undo: start the refund job again
     {Tick or untick steps}(*:tick:*) 1 Count the connections in use | 2 Read the logs of the refund job | 3 Compare with the time before 02:41 UTC | 4 Stop the refund job
+    {Take a step, or give yours back}(*:take:*) 1 Count the connections in use | 2 Read the logs of the refund job | 3 Compare with the time before 02:41 UTC | 4 Stop the refund job
     [Re-analyze](*:again:*) [Why?](*:why:*)
     "#);
     let update = update(&posts).expect("SEV2: an update unasked");
@@ -180,9 +182,9 @@ async fn a_model_s_answer_to_a_sev2_becomes_cards_checklist_and_an_update_unaske
     Not confirmed: why no connection is available
     Doing: looking at the connections
     Lead: nobody yet
-    Next update: <now>
+    Next update: <now> or on change
     ```
-    [Internal](*:update:*:internal off) [Status page](*:update:*:status_page) [Executive](*:update:*:executive) [Refresh](*:refresh:*:internal)
+    [Internal](*:update:*:internal off) [Status page](*:update:*:status_page) [Executive](*:update:*:executive) [Refresh](*:refresh:*:internal) [Remind me](*:remind:*)
     "#);
     // Triage and progress came before, in the message that now holds the cards.
     assert!(

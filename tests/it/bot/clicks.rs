@@ -145,6 +145,11 @@ async fn two_people_who_try_a_fix_at_once_try_one_fix() {
     assert_eq!(attempts.len(), 1);
     assert!(!attempts[0].withdrawn);
     assert_eq!(opened.count("is trying:"), 1);
+    // The second one is told, and the thread sees it.
+    assert_eq!(opened.count("Two people try the same fix"), 1);
+    let told: Vec<_> = [&one, &two].iter().flat_map(|it| it.followups()).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].shows("trying the same fix already"), "{}", told[0]);
     opened.ends().await;
 }
 
@@ -265,6 +270,8 @@ async fn what_worked_here_is_recalled_next_time_as_not_yet_proven() {
         .submit_modal(opened.alice(), &resolve, &[]);
     sent.original().await;
     let Opened { at, .. } = opened;
+    // Sooner it would be the same incident (R32).
+    super::clock::minutes_pass(&at, 121).await;
     let second = Opened::reported(at, json!({"report": REFUND_REPORT})).await;
     let cards = second.cards(1).await;
     assert!(cards.shows("INC-0013"), "recalled: {cards}");

@@ -1,14 +1,14 @@
 //! Time that passes for a conversation, without waiting for it.
 
 use super::Incident;
+use crate::homes;
+use precedent::database::{Pool, Sql, query, query_as};
 use serde_json::Value;
 
 /// Everything that happened is so many minutes ago, as if the clock had gone on; what became due is
 /// due.
 pub async fn minutes_pass(at: &Incident, minutes: i64) {
-    let pool = sqlx::SqlitePool::connect(&at.config.database_url)
-        .await
-        .expect("the database opens");
+    let pool = homes::beside(&at.config.database_url).await;
     let millis = minutes * 60_000;
     for (table, columns) in [
         (
@@ -41,39 +41,73 @@ pub async fn minutes_pass(at: &Incident, minutes: i64) {
             .map(|column| format!("{column} = {column} - {millis}"))
             .collect();
         let statement = format!("UPDATE {table} SET {}", set.join(", "));
-        sqlx::query(sqlx::AssertSqlSafe(statement))
-            .execute(&pool)
-            .await
-            .expect("times can be moved");
+        run(&pool, statement).await;
     }
-    for (table, column) in [("alert_channel", "state"), ("change", "change")] {
-        move_documents(&pool, table, column, millis).await;
+    for (select, update) in [
+        (
+            "SELECT state FROM alert_channel",
+            "UPDATE alert_channel SET state = $1 WHERE state = $2",
+        ),
+        (
+            "SELECT change FROM change",
+            "UPDATE change SET change = $1 WHERE change = $2",
+        ),
+    ] {
+        move_documents(&pool, select, update, millis).await;
     }
-    sqlx::query(
-        "UPDATE river_job SET scheduled_at = strftime('%Y-%m-%d %H:%M:%f', scheduled_at, $1) \
-         WHERE state = 'scheduled'",
-    )
-    .bind(format!("-{minutes} minutes"))
+    let moved = match &pool {
+        Pool::Sqlite(_) => {
+            format!("strftime('%Y-%m-%d %H:%M:%f', scheduled_at, '-{minutes} minutes')")
+        }
+        Pool::Postgres(_) => format!("scheduled_at - interval '{minutes} minutes'"),
+    };
+    let statement =
+        format!("UPDATE river_job SET scheduled_at = {moved} WHERE state = 'scheduled'");
+    run(&pool, statement).await;
+    pool.close().await;
+}
+
+async fn run(pool: &Pool, statement: String) {
+    let statement = sqlx::AssertSqlSafe(statement);
+    match pool {
+        Pool::Sqlite(pool) => {
+            let done = sqlx::query(statement).execute(pool).await;
+            done.expect("times can be moved");
+        }
+        Pool::Postgres(pool) => {
+            let done = sqlx::query(statement).execute(pool).await;
+            done.expect("times can be moved");
+        }
+    }
+}
+
+/// Everything that runs was a false alarm: the next report of the same is an incident of its own.
+pub async fn nothing_runs(at: &Incident) {
+    let pool = homes::beside(&at.config.database_url).await;
+    let over = "UPDATE incident SET status = 'false_alarm' \
+                WHERE status IN ('investigating', 'fixing', 'mitigated')";
+    query(Sql {
+        sqlite: over,
+        postgres: over,
+    })
     .execute(&pool)
     .await
-    .expect("jobs can be moved");
+    .expect("incidents can be ended");
     pool.close().await;
 }
 
 /// Moves the times within documents: numbers that can be no other unix milliseconds.
-async fn move_documents(pool: &sqlx::SqlitePool, table: &str, column: &str, millis: i64) {
-    let select = format!("SELECT rowid, {column} FROM {table}");
-    let rows: Vec<(i64, String)> = sqlx::query_as(sqlx::AssertSqlSafe(select))
+async fn move_documents(pool: &Pool, select: &'static str, update: &'static str, millis: i64) {
+    let rows: Vec<(String,)> = query_as(select)
         .fetch_all(pool)
         .await
         .expect("documents can be read");
-    for (row, document) in rows {
-        let mut document: Value = serde_json::from_str(&document).expect("a document is JSON");
-        move_times(&mut document, millis);
-        let update = format!("UPDATE {table} SET {column} = $1 WHERE rowid = $2");
-        sqlx::query(sqlx::AssertSqlSafe(update))
-            .bind(document.to_string())
-            .bind(row)
+    for (document,) in rows {
+        let mut moved: Value = serde_json::from_str(&document).expect("a document is JSON");
+        move_times(&mut moved, millis);
+        query(update)
+            .bind(moved.to_string())
+            .bind(document)
             .execute(pool)
             .await
             .expect("documents can be moved");

@@ -14,8 +14,8 @@ use standin::llm::{ChatModel, Reply, Task};
 use standin::permissions::{MANAGE_GUILD, MANAGE_THREADS};
 use standin::{ChannelId, Interaction, Post, Response, Say, Upload, UserId};
 
-/// Every n-th play of the published texts is made here, as many as stay under forty seconds without
-/// optimisation; `evaluate -- injection DIR` makes all of them.
+/// Every n-th of the published texts is taken here, in one of its ways: as many as stay under forty
+/// seconds without optimisation. `evaluate -- injection DIR` takes all of them, in all ways.
 const EVERY: usize = 24;
 
 #[tokio::test(flavor = "multi_thread")]

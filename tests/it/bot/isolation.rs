@@ -235,6 +235,8 @@ async fn resolved_in(incident: &Incident, channel: ChannelId) -> ChannelId {
     );
     let _said = submitted.original().await;
     incident.idle().await;
+    // Sooner a report of the same would be the same incident (R32).
+    super::clock::minutes_pass(incident, 121).await;
     let _read = (own(incident, channel), own(incident, place));
     place
 }

@@ -65,7 +65,9 @@ async fn three_people_who_report_one_outage_get_one_incident() {
     // Bob is asked alone, and says yes.
     let bobs = opened.reports(bob, json!({"report": BOBS})).await;
     assert!(
-        bobs.original().await.shows("bob's report looks like INC-0013, which runs already"),
+        bobs.original()
+            .await
+            .shows("bob's report looks like INC-0013, which runs already"),
         "{:?}",
         bobs.original().await
     );
@@ -74,14 +76,25 @@ async fn three_people_who_report_one_outage_get_one_incident() {
     assert!(offer.shows("**INC-0013**, 0 min old"), "{offer}");
     let yes = opened.press(bob, &offer, "Add my report there").await;
     opened.said("➕ bob reports the same:").await;
-    assert!(bobs.original().await.shows("bob's report is part of INC-0013 (<#"));
+    let public = bobs.original().await;
+    assert!(
+        public.shows("bob's report is part of INC-0013 (#"),
+        "{public}"
+    );
     yes.forget();
     // Carol says nothing: after a minute hers joins by itself.
     let carols = opened
-        .reports(carol, json!({"report": BOBS.replace("can't pay", "card payments fail")}))
+        .reports(
+            carol,
+            json!({"report": BOBS.replace("can't pay", "card payments fail")}),
+        )
         .await;
     carols.next_followup().await;
-    assert_eq!(opened.count("carol reports the same"), 0, "not before a minute is over");
+    assert_eq!(
+        opened.count("carol reports the same"),
+        0,
+        "not before a minute is over"
+    );
     minutes_pass(&opened.at, 1).await;
     opened.at.idle().await;
     opened.said("➕ carol reports the same:").await;
@@ -98,7 +111,9 @@ async fn three_people_who_report_one_outage_get_one_incident() {
     assert_eq!(evidence, ["bob", "carol"]);
     // Both count as news for the next analysis.
     let offer = opened.said("2 new messages since the last analysis").await;
-    opened.press(opened.at.alice, &offer, "Re-analyze with 2 new messages").await;
+    opened
+        .press(opened.at.alice, &offer, "Re-analyze with 2 new messages")
+        .await;
     opened.cards(2).await;
     opened.checklist(2).await;
     opened.ends().await;
@@ -115,10 +130,17 @@ async fn a_report_stays_apart_at_once_or_afterwards() {
     assert!(headline.shows("INC-0014"), "{headline}");
     minutes_pass(&opened.at, 1).await;
     opened.at.idle().await;
-    assert_eq!(opened.count("reports the same"), 0, "it does not join after all");
+    assert_eq!(
+        opened.count("reports the same"),
+        0,
+        "it does not join after all"
+    );
     // Another one joins by itself and is taken out again.
     let carols = opened
-        .reports(carol, json!({"report": BOBS.replace("can't pay", "card payments fail")}))
+        .reports(
+            carol,
+            json!({"report": BOBS.replace("can't pay", "card payments fail")}),
+        )
         .await;
     carols.next_followup().await;
     minutes_pass(&opened.at, 1).await;
@@ -134,9 +156,15 @@ async fn a_report_stays_apart_at_once_or_afterwards() {
     opened
         .at
         .discord
-        .await_edit(&joined, |post| post.shows("carol's report is an incident of its own, says carol"))
+        .await_edit(&joined, |post| {
+            post.shows("carol's report is an incident of its own, says carol")
+        })
         .await;
-    assert!(carols.original().await.shows("INC-0015"), "{:?}", carols.original().await);
+    assert!(
+        carols.original().await.shows("INC-0015"),
+        "{:?}",
+        carols.original().await
+    );
     let left = opened.known(14).await.report.expect("a report").thread;
     assert_eq!(left, [], "the evidence went with it");
     super::opened::ends(opened.at).await;
@@ -162,12 +190,22 @@ async fn nothing_is_joined_across_a_border_or_long_after() {
     // Resolved three hours ago: another incident.
     let store = opened.at.app.as_ref().expect("the bot runs").store();
     store
-        .set_status(&opened.scope(), opened.id(), Status::Resolved, "alice", jiff::Timestamp::now())
+        .set_status(
+            &opened.scope(),
+            opened.id(),
+            Status::Resolved,
+            "alice",
+            jiff::Timestamp::now(),
+        )
         .await
         .expect("it can be resolved");
     minutes_pass(&opened.at, 3 * 60).await;
     let later = opened.reports(bob, json!({"report": BOBS})).await;
-    assert!(later.original().await.shows("INC-0015"), "{:?}", later.original().await);
+    assert!(
+        later.original().await.shows("INC-0015"),
+        "{:?}",
+        later.original().await
+    );
     super::opened::ends(opened.at).await;
 }
 
@@ -186,26 +224,37 @@ async fn the_same_error_elsewhere_is_shown_as_ongoing_and_can_be_merged_and_part
         .await;
     let headline = elsewhere.original().await;
     assert!(
-        headline.shows("payments-api open since") && headline.shows("with the same error (INC-0013): one outage?"),
+        headline.shows("payments-api open since")
+            && headline.shows("with the same error (INC-0013): one outage?"),
         "{headline}"
     );
     let thread = opened.at.discord.await_thread(headline.id).await;
     let mallory = opened.member("mallory");
-    let refused = opened.press(mallory, &headline, "Merge with INC-0013").await;
+    let refused = opened
+        .press(mallory, &headline, "Merge with INC-0013")
+        .await;
     assert!(refused.next_followup().await.shows("Manage Threads"));
     opened.press(bob, &headline, "Merge with INC-0013").await;
     let merged = opened
         .at
         .discord
-        .await_message(thread, |post| post.shows("🔀 bob merged this with INC-0013"))
+        .await_message(thread, |post| {
+            post.shows("🔀 bob merged this with INC-0013")
+        })
         .await;
     opened.said("🔀 bob merged INC-0014 with this").await;
     let one = opened.known(14).await;
-    assert_eq!((one.status, one.past.duplicate_of), (Status::Merged, Some(opened.id())));
+    assert_eq!(
+        (one.status, one.past.duplicate_of),
+        (Status::Merged, Some(opened.id()))
+    );
     assert!(elsewhere.original().await.shows("merged"));
     let thread_of = opened.stored().await.report.expect("a report").thread;
     assert_eq!(thread_of.len(), 1);
-    assert!(thread_of[0].text.starts_with("orders hang"), "{thread_of:?}");
+    assert!(
+        thread_of[0].text.starts_with("orders hang"),
+        "{thread_of:?}"
+    );
     // And back.
     opened.press(bob, &merged, "Separate").await;
     opened
@@ -214,7 +263,10 @@ async fn the_same_error_elsewhere_is_shown_as_ongoing_and_can_be_merged_and_part
         .await_message(thread, |post| post.shows("Not one with INC-0013 after all"))
         .await;
     let one = opened.known(14).await;
-    assert_eq!((one.status, one.past.duplicate_of), (Status::Investigating, None));
+    assert_eq!(
+        (one.status, one.past.duplicate_of),
+        (Status::Investigating, None)
+    );
     assert_eq!(opened.stored().await.report.expect("a report").thread, []);
     super::opened::ends(opened.at).await;
 }

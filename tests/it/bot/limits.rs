@@ -2,6 +2,7 @@
 //! answered without a model.
 
 use super::faults::own;
+use super::clock::nothing_runs;
 use super::{Given, Incident, REFUND_REPORT, analysis_answer, refund_job, triage_reply};
 use precedent::config::Limits;
 use serde_json::{Value, json};
@@ -377,6 +378,7 @@ async fn over_a_person_s_limit_recall_and_rules_answer() {
     let first = incident.analyze(REFUND_REPORT).await;
     let (thread, posts) = thread_of(&incident, &first).await;
     assert!(!texts(&posts).contains("rule-based"));
+    nothing_runs(&incident).await;
     let second = incident.analyze(REFUND_REPORT).await;
     let (_, posts) = thread_of(&incident, &second).await;
     by_rule(&posts);
@@ -388,6 +390,7 @@ async fn over_a_person_s_limit_recall_and_rules_answer() {
         .discord
         .thread(incident.alice, other, "side", false);
     for place in [other, hidden, thread] {
+        nothing_runs(&incident).await;
         let report = incident.discord.slash(
             incident.alice,
             place,
@@ -406,6 +409,7 @@ async fn over_a_person_s_limit_recall_and_rules_answer() {
 
     // Somebody else is not held up.
     let carol = incident.discord.member(incident.guild, "carol");
+    nothing_runs(&incident).await;
     let hers = incident.discord.slash(
         carol,
         incident.channel,
@@ -427,6 +431,7 @@ async fn over_a_server_s_limit_recall_and_rules_answer_everybody_there_and_nobod
     let first = incident.analyze(REFUND_REPORT).await;
     let _first = thread_of(&incident, &first).await;
     let carol = incident.discord.member(incident.guild, "carol");
+    nothing_runs(&incident).await;
     let hers = incident.discord.slash(
         carol,
         incident.channel,
@@ -440,6 +445,7 @@ async fn over_a_server_s_limit_recall_and_rules_answer_everybody_there_and_nobod
     let outages = incident.discord.channel(globex, "outages");
     let bob = incident.discord.member(globex, "bob");
     incident.discord.commands_registered(globex).await;
+    nothing_runs(&incident).await;
     let theirs = incident
         .discord
         .slash(bob, outages, "analyze", json!({"report": REFUND_REPORT}));
@@ -458,11 +464,13 @@ async fn one_person_who_asks_too_often_does_not_use_up_the_server() {
     })
     .await;
     for _ in 0..4 {
+        nothing_runs(&incident).await;
         let report = incident.analyze(REFUND_REPORT).await;
         let _posts = thread_of(&incident, &report).await;
     }
     assert_eq!(asked(&incident, Task::Analysis), 1);
     let carol = incident.discord.member(incident.guild, "carol");
+    nothing_runs(&incident).await;
     let hers = incident.discord.slash(
         carol,
         incident.channel,

@@ -1,5 +1,6 @@
 //! What the model does wrong, and what people see of it: never less than a full answer.
 
+use super::clock::nothing_runs;
 use super::{Given, Incident, REFUND_REPORT, refund_job};
 use precedent::config::Limits;
 use precedent::incident::IncidentId;
@@ -249,11 +250,19 @@ fn many() -> Limits {
 /// Reports one row each, all at once, and checks what each is answered.
 async fn each_is_answered(incident: &Incident, rows: &[Misbehaviour], always: bool) {
     let reported = futures::future::join_all(rows.iter().map(|row| async move {
-        let report = incident
-            .analyze(&format!(
-                "row {row:?} is what payments-api meets.\n{REFUND_REPORT}"
-            ))
-            .await;
+        // A private channel each: they are no reports of one outage (R32).
+        let members = [incident.alice, incident.discord.bot()];
+        let name = format!("row-{row:?}").to_lowercase();
+        let channel = incident
+            .discord
+            .private_channel(incident.guild, &name, &members);
+        let text = format!("row {row:?} is what payments-api meets.\n{REFUND_REPORT}");
+        let report = incident.discord.slash(
+            incident.alice,
+            channel,
+            "analyze",
+            json!({"report": text}),
+        );
         let thread = incident.thread(&report).await;
         (*row, report, thread)
     }))
@@ -767,6 +776,7 @@ async fn over_a_person_s_limit_recall_and_rules_answer_and_say_when_the_model_ma
     let posts = incident.settled(thread).await;
     assert!(!cards(&posts).shows("rule-based"), "{}", cards(&posts));
     let asked = incident.model.as_ref().expect("a model").requests().len();
+    nothing_runs(&incident).await;
     let second = incident.analyze(REFUND_REPORT).await;
     let thread = incident.thread(&second).await;
     let posts = incident.settled(thread).await;

@@ -520,6 +520,84 @@ async fn duplicates_are_marked_by_who_may_never_in_a_circle_and_count_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn parts_of_a_larger_incident_count_once_until_that_is_taken_back() {
+    let memory = vec![
+        refund_job(12, "2026-05-14", "held"),
+        refund_job(41, "2026-09-23", "held"),
+        refund_job(52, "2026-10-23", "held"),
+    ];
+    let at = Incident::begins(Given {
+        memory: &memory,
+        ..Given::default()
+    })
+    .await;
+    let lead = at.discord.member_speaking(at.guild, "lead", "zh-CN");
+    at.discord.grant(at.guild, lead, MANAGE_THREADS);
+    for (who, options, expected) in [
+        (
+            at.alice,
+            json!({"id": "INC-0041", "of": "INC-0012", "as": "part"}),
+            "Manage Threads",
+        ),
+        (
+            lead,
+            json!({"id": "INC-0041", "of": "INC-0041", "as": "part"}),
+            "循环",
+        ),
+        (
+            lead,
+            json!({"id": "INC-0041", "of": "INC-0012", "as": "part"}),
+            "INC-0041 现属于 INC-0012",
+        ),
+        (
+            lead,
+            json!({"id": "INC-0052", "of": "INC-0012", "as": "part"}),
+            "INC-0052 现属于 INC-0012",
+        ),
+        // Neither way round, and not by the other word either.
+        (
+            lead,
+            json!({"id": "INC-0012", "of": "INC-0052", "as": "part"}),
+            "循环",
+        ),
+        (lead, json!({"id": "INC-0012", "of": "INC-0041"}), "循环"),
+    ] {
+        let answer = asks(&at, who, at.channel, "memory duplicate", options.clone())
+            .ephemeral()
+            .await;
+        assert!(answer.shows(expected), "{options}: {answer}");
+    }
+    let view = asks(
+        &at,
+        at.alice,
+        at.channel,
+        "memory show",
+        json!({"id": "INC-0052"}),
+    )
+    .ephemeral()
+    .await;
+    assert!(view.shows("**Part of** INC-0012"), "{view}");
+    let opened = Opened::reported(at, json!({"report": REFUND_REPORT})).await;
+    let cards = opened.cards(1).await;
+    assert!(cards.shows("WORKED ONCE HERE"), "{cards}");
+    // Taken back by its word, and without one.
+    for options in [
+        json!({"id": "INC-0041", "as": "part"}),
+        json!({"id": "INC-0052"}),
+    ] {
+        let answer = opened.ask(lead, "memory duplicate", options).await;
+        assert!(answer.shows("重新单独计数"), "{answer}");
+    }
+    let checklist = opened.checklist(1).await;
+    opened
+        .press(opened.at.alice, &checklist, "Re-analyze")
+        .await;
+    let cards = opened.cards(2).await;
+    assert!(cards.shows("PROVEN 3x"), "{cards}");
+    opened.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_flapping_day_is_one_episode_and_a_return_after_it_refutes() {
     let mut at = Incident::begins(Given::default()).await;
     let report = json!({"report": REFUND_REPORT, "service": "payments-api"});

@@ -367,7 +367,7 @@ async fn each_update_knows_the_last_one_and_says_what_changed() {
     opened.press(alice, &public, "Executive").await;
     let executive = opened.shows(&public, "Public notice: posted ").await;
     for part in [
-        "Cause: not confirmed",
+        "Root cause: not confirmed",
         "Restoration time: not known",
         "Data: no loss reported",
     ] {
@@ -409,7 +409,7 @@ async fn an_overdue_update_shows_and_pings_only_who_asked_for_it() {
         .await_edit(&headline, |post| !post.shows("Update overdue"))
         .await;
     assert_eq!(opened.count("is due"), 1, "once");
-    opened.ends().await;
+    super::opened::ends_having_reminded(opened.at, &[bob]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

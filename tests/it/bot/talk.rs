@@ -513,6 +513,7 @@ async fn what_was_resolved_is_recalled_next_time() {
     );
     sent.original().await;
     let Opened { at, .. } = opened;
+    super::clock::minutes_pass(&at, 121).await;
     let second = Opened::reported(
         at,
         json!({"report": REFUND_REPORT, "service": "payments-api"}),
@@ -556,6 +557,7 @@ async fn a_fix_that_did_not_work_is_remembered_as_failed() {
     );
     assert!(sent.original().await.shows("did not work here"));
     let Opened { at, .. } = opened;
+    super::clock::minutes_pass(&at, 121).await;
     let second = Opened::reported(
         at,
         json!({"report": REFUND_REPORT, "service": "payments-api"}),
