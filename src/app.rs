@@ -9,7 +9,7 @@ use crate::discord::{
     self, Api, ApiError, DiscordError, Gateway, GatewayConfig, GatewayError, GatewayState,
     Patience, Rest,
 };
-use crate::jobs::duty::{Acknowledgements, Duty, Turns};
+use crate::jobs::duty::{Acknowledgements, Duty, Turns, Written};
 use crate::jobs::embed;
 use crate::jobs::limits::Limiter;
 use crate::jobs::mirror::{self, Pace};
@@ -169,6 +169,7 @@ impl App {
             queue: Arc::new(OnceLock::new()),
             acknowledgements: Arc::new(Acknowledgements::default()),
             turns: Arc::new(Turns::default()),
+            written: Arc::new(Written::default()),
             provisional_after: tuning.provisional_after,
             retention_days: config.retention_days,
             reads_messages: discord.message_content,

@@ -34,12 +34,15 @@ use crate::present::say::{self, Trouble};
 use crate::present::{self, AlertLine, Alerts, Slot, View, WatchRow};
 use crate::response::alerts::{self, Reading, read_changes};
 use crate::response::triage::{self, Said};
-use crate::response::watch::{Analyse, Analysis, Decision, Due, How, Settings, WatchedId, Why};
+use crate::response::watch::{
+    Analyse, Analysis, Decision, Due, How, POST_EVERY_MS, Settings, WatchedId, Why,
+};
 use crate::store::{
     AlertChannel, Belongs, Change, Errand, Filter, Incident, NewIncident, Opens, Scope, Signed,
     StoreError, TakenAlert, Todo, ToldAlert, WatchedFor, WatchedPlace, Written,
 };
 use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
 
 /// The turn of a channel; no incident has this number.
 const TURN: u32 = u32::MAX;
@@ -520,7 +523,12 @@ pub async fn errand(duty: &Duty, work: WatchErrand) -> Result<(), JobError> {
         // Forgotten since.
         return Ok(());
     };
-    let _turn = duty.turns.take(work.guild, belongs.incident.number()).await;
+    let number = belongs.incident.number();
+    if work.errand.what == Todo::Show {
+        let pause = Duration::from_millis(POST_EVERY_MS.unsigned_abs());
+        duty.written.wait(work.guild, number, pause).await;
+    }
+    let _turn = duty.turns.take(work.guild, number).await;
     let Some(incident) = duty
         .store
         .incident_of_guild(&guild, incident_of(belongs.incident.number())?)
@@ -529,7 +537,11 @@ pub async fn errand(duty: &Duty, work: WatchErrand) -> Result<(), JobError> {
         return Ok(());
     };
     match work.errand.what {
-        Todo::Show => show(duty, &work, &read, belongs, incident).await,
+        Todo::Show => {
+            let shown = show(duty, &work, &read, belongs, incident).await;
+            duty.written.note(work.guild, number);
+            shown
+        }
         Todo::Analyse => analyse(duty, &work, &incident).await,
         Todo::SuggestEnd(since_ms) => suggest_end(duty, &read, belongs, &incident, since_ms).await,
         Todo::Held(since_ms) => held(duty, &incident, since_ms).await,
