@@ -494,10 +494,10 @@ async fn a_possible_exposure_suggests_a_private_thread_and_drafts_nothing_public
         "{headline}"
     );
     let update = opened.update(1).await;
-    opened
-        .press(opened.at.alice, &update, "Status page")
+    opened.press(opened.at.alice, &update, "Status page").await;
+    let public = opened
+        .shows(&update, "nothing public is drafted here")
         .await;
-    let public = opened.shows(&update, "nothing public is drafted here").await;
     assert!(!public.shows("We are working on it"), "{public}");
     opened.ends().await;
 }
@@ -527,7 +527,11 @@ async fn a_chinese_incident_is_owned_in_chinese() {
     let update = opened.update(1).await;
     opened.press(alice, &update, "刷新").await;
     let second = opened.shows(&update, "第 2 次更新").await;
-    for part in ["影响：约 8 % 的付款：付款失败", "现由 alice 负责", "，如有变化会提前"] {
+    for part in [
+        "影响：约 8 % 的付款：付款失败",
+        "现由 alice 负责",
+        "，如有变化会提前",
+    ] {
         assert!(second.shows(part), "{part} in {second}");
     }
     opened.press(alice, &second, "状态页").await;
@@ -536,7 +540,9 @@ async fn a_chinese_incident_is_owned_in_chinese() {
         assert!(!public.content.contains(never), "{never} in {public}");
     }
     opened.press(alice, &headline, "已缓解").await;
-    opened.said("🩹 alice 表示已缓解（缓解用时 20 分钟（自影响开始起））。").await;
+    opened
+        .said("🩹 alice 表示已缓解（缓解用时 20 分钟（自影响开始起））。")
+        .await;
     let caught = opened.ask_privately(alice, "catchup", json!({})).await;
     assert_eq!(caught.content.lines().count(), 5, "{caught}");
     opened.ends().await;
