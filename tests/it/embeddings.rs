@@ -8,7 +8,7 @@ use precedent::incident::words::tokens;
 use precedent::incident::{IncidentId, PastIncident, Registry};
 use precedent::jobs::embed;
 use precedent::memory::embeddings::{Embedder, EmbeddingsError, Times};
-use precedent::memory::{Found, Query, Database};
+use precedent::memory::{Database, Found, Query};
 use precedent::store::{Entry, Scope, Signed, Store};
 use standin::embeddings::{DIMENSIONS, Embeddings, Manner};
 use std::time::Duration;

@@ -5,7 +5,7 @@ use precedent::incident::{
     FixAttempt, IncidentId, Outcome, Owner, PastIncident, Registry, Service,
 };
 use precedent::jobs::remember::{self, ImportOptions, Whose};
-use precedent::memory::{Query, Database};
+use precedent::memory::{Database, Query};
 use precedent::store::{Entry, Scope, Signed, Store};
 use proptest::prelude::*;
 

@@ -13,7 +13,7 @@ use precedent::incident::{
     Report, Route, Service, Severity, Status, Tier,
 };
 use precedent::jobs::remember::{ImportOptions, ImportReport, Whose, export, import};
-use precedent::memory::{Found, Query, Database};
+use precedent::memory::{Database, Found, Query};
 use precedent::store::{
     Change, Entry, Filter, Incident, Link, LinkError, Measures, NewIncident, PostKey, PutOutcome,
     Resolution, Scope, Store, StoreError,
