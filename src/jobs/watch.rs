@@ -1197,3 +1197,22 @@ fn row(watched: &WatchedPlace) -> WatchRow {
         unread: if recent { watched.unread } else { (0, None) },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_is_at_the_next_whole_second_at_which_a_time_is_over() {
+        for (at, now, expected) in [
+            (5_000, 100, 5_000),
+            (5_001, 100, 6_000),
+            (0, 100, 1_000),
+            (100, 1_000, 2_000),
+            (i64::MIN, 1_000, 2_000),
+        ] {
+            assert_eq!(whole_second(at, now), expected, "{at} {now}");
+        }
+        assert!(whole_second(i64::MAX, 0) > 0);
+    }
+}

@@ -197,19 +197,17 @@ fn change_line(change: &Change, locale: Locale, ink: &Ink) -> String {
         say::change_kind(locale, change.kind, change.stage),
     ];
     parts.push(ink.text(&change.what, 120));
-    if let Some(revision) = change
+    let revision = change
         .revision
         .as_deref()
         .filter(|revision| !change.what.contains(*revision))
-    {
-        parts.push(ink.text(revision, 40));
-    }
-    parts.extend(
-        change
-            .to
-            .as_deref()
-            .map(|to| format!("→ {}", ink.text(to, 40))),
-    );
+        .map(|revision| ink.text(revision, 40));
+    let to = change
+        .to
+        .as_deref()
+        .map(|to| format!("→ {}", ink.text(to, 40)));
+    let went: Vec<String> = revision.into_iter().chain(to).collect();
+    parts.push(went.join(" "));
     parts.extend(change.by.as_deref().map(|by| ink.text(by, 40)));
     parts.retain(|part| !part.trim().is_empty());
     parts.join(" · ")
@@ -370,4 +368,233 @@ pub fn watch_list(rows: &[WatchRow], locale: Locale, now: Timestamp) -> Post {
         ..Message::default()
     };
     message.post(Slot::Private)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::{
+        analysis, any_view, assert_legal, at, faults, id, sample, text, view,
+    };
+    use super::*;
+    use crate::incident::alert::LinkTo;
+    use crate::incident::change::{ChangeKind, ChangeSource, ChangeStage};
+    use proptest::prelude::*;
+
+    fn line(name: &str, fires: bool) -> AlertLine {
+        AlertLine {
+            name: name.to_owned(),
+            firings: 7,
+            copies: if fires { 3 } else { 0 },
+            fires,
+            last: Some(at("2026-05-14T02:58:00Z")),
+        }
+    }
+
+    fn change(what: &str) -> Change {
+        Change {
+            source: ChangeSource::Ci,
+            kind: ChangeKind::Deploy,
+            stage: ChangeStage::Done,
+            service: Some("payments-api".to_owned()),
+            subject: "payments-api".to_owned(),
+            what: what.to_owned(),
+            by: Some("Ana".to_owned()),
+            at_ms: 1_778_726_400_000,
+            link: None,
+            revision: Some("v1.4.2".to_owned()),
+            to: Some("prod".to_owned()),
+        }
+    }
+
+    fn alerted(locale: Locale) -> View {
+        let mut view = view(locale);
+        view.incident = Some(id(107));
+        view.service = Some("payments-api".to_owned());
+        view.title = "HighErrorRate".to_owned();
+        view.alerts = Some(Alerts {
+            source: "Alertmanager".to_owned(),
+            level: Some("critical".to_owned()),
+            proposed: Some(Severity::Sev2),
+            alerts: vec![line("HighErrorRate", true), line("HighLatency", false)],
+            summary: "8 % of requests fail, <@1> [here](https://e.x)".to_owned(),
+            labels: vec![
+                ("env".to_owned(), "prod".to_owned()),
+                ("severity".to_owned(), "critical".to_owned()),
+            ],
+            links: vec![AlertLink {
+                to: LinkTo::Runbook,
+                address: "https://wiki.acme.test/runbooks/errors".to_owned(),
+            }],
+            unread: 2,
+            flapping: true,
+            earlier: Some(id(101)),
+            analyse: true,
+        });
+        view.changes = (1..=5).map(|n| change(&format!("change {n}"))).collect();
+        view
+    }
+
+    fn described(post: &Post) -> String {
+        post.payload["embeds"][0]["description"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    #[test]
+    fn the_card_says_what_the_alert_says_and_what_changed_before() {
+        let card = alert_card(&alerted(Locale::En));
+        assert_legal(&card);
+        insta::assert_snapshot!(described(&card), @r"
+        🔔 **HighErrorRate** firing 7x on 3 instances, last <t:1778727480:t>
+        ✅ **HighLatency** resolved; fired 7x, last <t:1778727480:t>
+        ⚠ Flapping: it goes on and off, its end is suggested after ten quiet minutes
+        ⚠ The message counts 2 more that fire and was cut before naming them
+        ↩ Fired before in INC-0101, which was over for more than two hours
+        8 % of requests fail, < (at)1> [here] (`https://e.x`)
+        Alertmanager · critical · SEV2 is proposed from that, nobody set it
+        `env=prod`
+        **Runbook** <https://wiki.acme.test/runbooks/errors>
+        **Changes to payments-api in the last 6 hours**
+        - <t:1778726400:t> · deploy · change 3 · v1.4.2 → prod · Ana
+        - <t:1778726400:t> · deploy · change 4 · v1.4.2 → prod · Ana
+        - <t:1778726400:t> · deploy · change 5 · v1.4.2 → prod · Ana
+        … and 2 more before these
+        ");
+        let chinese = alert_card(&alerted(Locale::Zh));
+        assert_legal(&chinese);
+        insta::assert_snapshot!(described(&chinese), @r"
+        🔔 **HighErrorRate** 告警 7 次（3 个实例），最近 <t:1778727480:t>
+        ✅ **HighLatency** 已恢复；共告警 7 次，最近 <t:1778727480:t>
+        ⚠ 反复触发：时好时坏，安静十分钟后才会建议结束
+        ⚠ 该消息还统计了 2 个未列出的告警（消息被截断）
+        ↩ 此前在 INC-0101 中触发过，结束已超过两小时
+        8 % of requests fail, < (at)1> [here] (`https://e.x`)
+        Alertmanager · critical · 由此建议 SEV2，尚无人确认
+        `env=prod`
+        **处理手册** <https://wiki.acme.test/runbooks/errors>
+        **最近 6 小时对 payments-api 的变更**
+        - <t:1778726400:t> · 部署 · change 3 · v1.4.2 → prod · Ana
+        - <t:1778726400:t> · 部署 · change 4 · v1.4.2 → prod · Ana
+        - <t:1778726400:t> · 部署 · change 5 · v1.4.2 → prod · Ana
+        ……此前另有 2 项
+        ");
+    }
+
+    #[test]
+    fn below_an_analysis_it_stands_under_the_line_that_decides() {
+        let mut view = alerted(Locale::En);
+        view.alerts.as_mut().expect("alerts").analyse = false;
+        let post = super::super::headline(&analysis(sample()), &view);
+        assert_legal(&post);
+        let text = described(&post);
+        let (decides, fires) = (text.find("Seen 3x here"), text.find("🔔"));
+        assert!(decides.is_some() && decides < fires, "{text}");
+        assert!(!post.payload.to_string().contains(":again:"), "no button");
+    }
+
+    #[test]
+    fn what_was_ended_and_still_fires_says_so() {
+        for (status, expected) in [
+            (Status::Resolved, true),
+            (Status::FalseAlarm, true),
+            (Status::Mitigated, false),
+            (Status::Merged, false),
+        ] {
+            let mut view = alerted(Locale::En);
+            view.status = status;
+            let said = described(&alert_card(&view));
+            assert_eq!(said.contains("Still firing"), expected, "{status:?}");
+        }
+    }
+
+    #[test]
+    fn an_end_is_suggested_by_where_it_stands() {
+        let since = at("2026-05-14T03:05:00Z");
+        for (status, part, button) in [
+            (Status::Investigating, "Suggested: mitigated", true),
+            (Status::Fixing, "Suggested: mitigated", true),
+            (Status::Mitigated, "Suggested: resolved", false),
+        ] {
+            let post = suggest_end(id(107), status, "HighErrorRate", since, Locale::En);
+            assert_legal(&post);
+            let text = post.payload["content"].as_str().unwrap_or_default();
+            assert!(text.contains(part), "{text}");
+            assert_eq!(post.payload.to_string().contains(":mitigated:"), button);
+        }
+    }
+
+    fn any_alerts() -> impl Strategy<Value = Alerts> {
+        let line = (text(), any::<u32>(), 0..99_usize, any::<bool>()).prop_map(
+            |(name, firings, copies, fires)| AlertLine {
+                name,
+                firings,
+                copies,
+                fires,
+                last: Some(Timestamp::UNIX_EPOCH),
+            },
+        );
+        let link = text().prop_map(|address| AlertLink {
+            to: LinkTo::Dashboard,
+            address,
+        });
+        (
+            (text(), proptest::option::of(text()), text()),
+            proptest::collection::vec(line, 0..12),
+            proptest::collection::vec((text(), text()), 0..40),
+            proptest::collection::vec(link, 0..8),
+            (any::<u32>(), any::<bool>(), any::<bool>()),
+        )
+            .prop_map(
+                |((source, level, summary), alerts, labels, links, (unread, flapping, analyse))| {
+                    Alerts {
+                        source,
+                        level,
+                        proposed: Some(Severity::Sev2),
+                        alerts,
+                        summary,
+                        labels,
+                        links,
+                        unread,
+                        flapping,
+                        earlier: Some(id(9)),
+                        analyse,
+                    }
+                },
+            )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 12, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_card_of_any_alert_is_legal(view in any_view(), alerts in any_alerts(), what in text()) {
+            let mut view = view;
+            let suggested = suggest_end(
+                id(1), view.status, &alerts.names(), Timestamp::UNIX_EPOCH, view.locale,
+            );
+            view.alerts = Some(alerts.clone());
+            view.changes = vec![change(&what); 12];
+            let listed = WatchRow {
+                channel: 7,
+                alerts: Some(Settings::default()),
+                private: true,
+                firing: (3, vec![what.clone(); 9]),
+                kept: vec![(what, 3, Some(Timestamp::UNIX_EPOCH), Why::BelowFloor); 20],
+                unread: (4, None),
+            };
+            let list = watch_list(&vec![listed; 30], view.locale, Timestamp::UNIX_EPOCH);
+            for post in [
+                alert_card(&view),
+                super::super::headline(&analysis(sample()), &view),
+                suggested,
+                list,
+            ] {
+                let mut found = faults(&post);
+                // The list names channels by their mentions, which notify nobody.
+                found.retain(|fault| fault != "<#");
+                prop_assert!(found.is_empty(), "{found:?}");
+            }
+        }
+    }
 }

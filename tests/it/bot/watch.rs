@@ -772,7 +772,10 @@ async fn what_a_private_channel_tells_stays_there_and_another_guild_sees_nothing
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_before_a_report_are_facts_with_times_for_people_and_the_model() {
     let memory = [refund_job(12, "2026-05-14", "held")];
-    let model = model(analysis_answer(&["INC-0012"], "SEV2")).await;
+    let mut answer = analysis_answer(&["INC-0012"], "SEV2");
+    answer["hypotheses"][1]["title"] = json!("Release v1.4.2 holds connections longer");
+    answer["hypotheses"][1]["verify"] = json!("Compare v1.4.2 with v6.6.6");
+    let model = model(answer).await;
     let given = Given {
         memory: &memory,
         model: Some(model),
@@ -823,6 +826,15 @@ async fn changes_before_a_report_are_facts_with_times_for_people_and_the_model()
         "{block}"
     );
     assert!(!block.contains("v9.9.9"), "{block}");
+    // What was changed may be named; what nobody told may not.
+    let thread = at.thread(&report).await;
+    let cards = at
+        .discord
+        .await_message(thread, |post| {
+            post.shows("Release v1.4.2 holds connections longer")
+        })
+        .await;
+    assert!(!cards.shows("v6.6.6"), "{cards}");
     watched.ends().await;
 }
 
