@@ -27,6 +27,7 @@ use crate::memory::hindsight::{HindsightError, Times};
 use crate::present::{self, say::Trouble};
 use crate::response::redact;
 use crate::store::{Store, StoreError};
+use futures::future::BoxFuture;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -373,41 +374,46 @@ async fn work(duty: &Duty, job: Job) -> Result<(), JobError> {
             }
             return Ok(());
         }
-        match work {
-            // Large ones have a place of their own, so that the others stay small.
-            Work::Analyze(work) => Box::pin(jobs::analyze::run(duty, &job, *work)).await,
-            Work::Reanalyze(work) => Box::pin(jobs::analyze::rerun(duty, &job, work)).await,
-            Work::FollowUp(work) => jobs::talk::follow_up(duty, work).await,
-            Work::Evidence(work) => jobs::talk::evidence(duty, work).await,
-            Work::Click(work) => jobs::clicks::click(duty, &job, work).await,
-            Work::Tick(work) => jobs::clicks::tick(duty, work).await,
-            Work::Take(work) => jobs::steps::take(duty, &job, work).await,
-            Work::Approve(work) => jobs::approval::answer(duty, work).await,
-            Work::ShowUpdate(work) => jobs::clicks::show_update(duty, work).await,
-            Work::Resolve(work) => jobs::talk::resolve(duty, work).await,
-            Work::AskOutcome(work) => jobs::clicks::ask_outcome(duty, work).await,
-            Work::AskStillFixed(watch) => jobs::outcomes::ask_still_fixed(duty, watch).await,
-            Work::CountQuietDays(watch) => jobs::outcomes::count_quiet_days(duty, watch).await,
-            Work::StillFixed(work) => jobs::outcomes::still_fixed(duty, &job, work).await,
-            Work::Reopen(work) => jobs::outcomes::reopen(duty, work).await,
-            Work::Sameness(work) => jobs::outcomes::sameness(duty, &job, work).await,
-            Work::Import(work) => jobs::imports::read(duty, *work).await,
-            Work::ImportAnswer(work) => jobs::imports::answer(duty, work).await,
-            Work::ChooseService(work) => jobs::registry::choose(duty, work).await,
-            Work::Reindex(work) => jobs::registry::reindex(duty, work).await,
-            Work::Forget(work) => jobs::keeping::forget(duty, work).await,
-            Work::Forgotten(work) => jobs::keeping::after_forgetting(duty, work).await,
-            Work::Retain(work) => jobs::keeping::retain(duty, work).await,
-            Work::Own(work) => jobs::running::own(duty, work).await,
-            Work::Set(work) => jobs::running::set(duty, *work).await,
-            Work::Look(work) => jobs::running::look(duty, work).await,
-            Work::Join(work) => jobs::joining::join_unasked(duty, work).await,
-            Work::Told(work) => Box::pin(jobs::watch::told(duty, *work)).await,
-            Work::WatchLook(work) => Box::pin(jobs::watch::look(duty, work)).await,
-            Work::WatchErrand(work) => Box::pin(jobs::watch::errand(duty, work)).await,
-        }
+        done_by(duty, &job, work).await
     };
     tracing::Instrument::instrument(done, span).await
+}
+
+/// Who does a piece of work. Made here and worked on the heap: what is worked out deep inside needs
+/// the stack.
+fn done_by<'a>(duty: &'a Duty, job: &'a Job, work: Work) -> BoxFuture<'a, Result<(), JobError>> {
+    match work {
+        Work::Analyze(work) => Box::pin(jobs::analyze::run(duty, job, *work)),
+        Work::Reanalyze(work) => Box::pin(jobs::analyze::rerun(duty, job, work)),
+        Work::FollowUp(work) => Box::pin(jobs::talk::follow_up(duty, work)),
+        Work::Evidence(work) => Box::pin(jobs::talk::evidence(duty, work)),
+        Work::Click(work) => Box::pin(jobs::clicks::click(duty, job, work)),
+        Work::Tick(work) => Box::pin(jobs::clicks::tick(duty, work)),
+        Work::Take(work) => Box::pin(jobs::steps::take(duty, job, work)),
+        Work::Approve(work) => Box::pin(jobs::approval::answer(duty, work)),
+        Work::ShowUpdate(work) => Box::pin(jobs::clicks::show_update(duty, work)),
+        Work::Resolve(work) => Box::pin(jobs::talk::resolve(duty, work)),
+        Work::AskOutcome(work) => Box::pin(jobs::clicks::ask_outcome(duty, work)),
+        Work::AskStillFixed(watch) => Box::pin(jobs::outcomes::ask_still_fixed(duty, watch)),
+        Work::CountQuietDays(watch) => Box::pin(jobs::outcomes::count_quiet_days(duty, watch)),
+        Work::StillFixed(work) => Box::pin(jobs::outcomes::still_fixed(duty, job, work)),
+        Work::Reopen(work) => Box::pin(jobs::outcomes::reopen(duty, work)),
+        Work::Sameness(work) => Box::pin(jobs::outcomes::sameness(duty, job, work)),
+        Work::Import(work) => Box::pin(jobs::imports::read(duty, *work)),
+        Work::ImportAnswer(work) => Box::pin(jobs::imports::answer(duty, work)),
+        Work::ChooseService(work) => Box::pin(jobs::registry::choose(duty, work)),
+        Work::Reindex(work) => Box::pin(jobs::registry::reindex(duty, work)),
+        Work::Forget(work) => Box::pin(jobs::keeping::forget(duty, work)),
+        Work::Forgotten(work) => Box::pin(jobs::keeping::after_forgetting(duty, work)),
+        Work::Retain(work) => Box::pin(jobs::keeping::retain(duty, work)),
+        Work::Own(work) => Box::pin(jobs::running::own(duty, work)),
+        Work::Set(work) => Box::pin(jobs::running::set(duty, *work)),
+        Work::Look(work) => Box::pin(jobs::running::look(duty, work)),
+        Work::Join(work) => Box::pin(jobs::joining::join_unasked(duty, work)),
+        Work::Told(work) => Box::pin(jobs::watch::told(duty, *work)),
+        Work::WatchLook(work) => Box::pin(jobs::watch::look(duty, work)),
+        Work::WatchErrand(work) => Box::pin(jobs::watch::errand(duty, work)),
+    }
 }
 
 /// A job that is given up: the person who started it is told, with an id that the log knows.

@@ -132,6 +132,9 @@ pub enum Towards {
     Future,
 }
 
+/// A clock that is over by less was not meant for tomorrow.
+const JUST_PAST: SignedDuration = SignedDuration::from_mins(10);
+
 /// Reads a time as people write it: `now`, `02:51`, `02:51 UTC`, `10:51 +08:00`, `20m ago`, `in 20
 /// minutes`, `20m`, `20 分钟前`, `20分钟后`, `2026-05-14 02:51`, RFC 3339. Without a zone it is UTC.
 /// What lies on the wrong side of now is `None`, as is everything that can be read in two ways.
@@ -182,6 +185,8 @@ fn read_absolute(text: &str, now: Timestamp, towards: Towards) -> Option<Timesta
     let today_at = on(today)?;
     match towards {
         Towards::Past if today_at > now => on(today.yesterday().ok()?),
+        // A few minutes ago was meant as now, not as tomorrow.
+        Towards::Future if today_at < now && now.duration_since(today_at) < JUST_PAST => None,
         Towards::Future if today_at < now => on(today.tomorrow().ok()?),
         _ => Some(today_at),
     }
@@ -281,6 +286,7 @@ mod tests {
             ("10:51+8", Towards::Past, Some("2026-05-26T02:51:00Z")),
             ("03:45", Towards::Future, Some("2026-05-26T03:45:00Z")),
             ("02:45", Towards::Future, Some("2026-05-27T02:45:00Z")),
+            ("02:58", Towards::Future, None),
             ("20m ago", Towards::Past, Some("2026-05-26T02:40:00Z")),
             ("20 minutes", Towards::Past, Some("2026-05-26T02:40:00Z")),
             ("in 45 min", Towards::Future, Some("2026-05-26T03:45:00Z")),

@@ -4,7 +4,7 @@
 //! and posts nothing twice: opened, headline, thread, progress, begun, answered, cards, checklist,
 //! update.
 
-use super::duty::{Duty, PostError, Posted, files, incident_of, reporter, scope_of};
+use super::duty::{Duty, PostError, Posted, files, incident_of, reporter, reporter_id, scope_of};
 use super::joining;
 use super::pause;
 use super::queue::{Job, JobError};
@@ -88,7 +88,14 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     // Asked once; the analysis goes on with an unknown service meanwhile.
     super::registry::ask(duty, &incident, &read.triage.service_ambiguous).await?;
     let key = job.command.key.clone();
-    analysis(duty, incident, read, &key, work.over_limit_seconds).await
+    Box::pin(analysis(
+        duty,
+        incident,
+        read,
+        &key,
+        work.over_limit_seconds,
+    ))
+    .await
 }
 
 /// An incident is analysed again: on demand, after a refuted fix (R27), or with new evidence.
@@ -437,7 +444,7 @@ async fn analysis(
     let stored = duty.store.analysis(&scope, id, seq).await?;
     // The model has answered before the process died: its answer stands.
     if let (Some(_), Some(Engine::Model { .. })) = (&stored.proposal, &stored.engine) {
-        return show(duty, incident, seq).await;
+        return Box::pin(show(duty, incident, seq)).await;
     }
     let reason = match (&duty.responder.models, over_limit) {
         (None, _) => Some(FallbackReason::NotConfigured),
@@ -621,7 +628,9 @@ async fn show_provisional(
 /// What the model's triage changed of the incident: its title, and a severity that nobody set.
 async fn refined(duty: &Duty, incident: Incident, read: &Read) -> Result<Incident, JobError> {
     let mut changes = Vec::new();
-    if incident.past.title != read.title {
+    // What an alert opened keeps the alert's name, by which people know it.
+    let by_a_person = reporter_id(&incident.reporter).is_some();
+    if by_a_person && incident.past.title != read.title {
         changes.push(Change::Title(read.title.clone()));
     }
     if incident.severity_by.is_none() && incident.severity != Some(read.severity()) {
@@ -669,7 +678,8 @@ async fn settle(
     } else {
         incident
     };
-    show(duty, incident, seq).await
+    // On the heap: what is worked out in the end needs the stack.
+    Box::pin(show(duty, incident, seq)).await
 }
 
 async fn store_answer(
@@ -698,6 +708,14 @@ async fn store_answer(
 
 /// Posts or edits the messages of an analysis, best first, and freezes the ones before.
 pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobError> {
+    // While the model thought, people went on: who leads, where it stands.
+    let Some(incident) = duty
+        .store
+        .incident_of_guild(&incident.guild, incident.id())
+        .await?
+    else {
+        return Ok(());
+    };
     let scope = scope_of(&incident);
     let stored = duty.store.analysis(&scope, incident.id(), seq).await?;
     let Some(analysis) = duty.shown(&stored) else {
@@ -725,7 +743,9 @@ pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobEr
     )
     .await?;
     pause::at("checklist").await;
-    if let Some(update) = present::update_post(&analysis, &view) {
+    if let Some(update) =
+        present::update_post(&analysis, &view).filter(|_| incident.status.is_open())
+    {
         duty.post_in_thread(&incident, seq, Slot::Update.word(), &update)
             .await?;
         // What stands in the thread is said with that.
@@ -733,7 +753,7 @@ pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobEr
             .await?;
     }
     pause::at("update").await;
-    refresh_headline(duty, &incident, &present::headline(&analysis, &view)).await;
+    Box::pin(duty.show_headline(&incident)).await?;
     for earlier in earlier_analyses(&duty.store, &incident, seq).await? {
         duty.refresh(
             &incident,

@@ -307,6 +307,36 @@ impl Told<'_> {
                 String::new(),
                 plain(to),
             ),
+            "title" => (
+                say::title_heading(locale).to_owned(),
+                plain(from),
+                plain(to),
+            ),
+            "prevention_done" => {
+                let state = |value: Option<&Value>| {
+                    say::prevention_state(locale, value.and_then(Value::as_bool) == Some(true))
+                        .to_owned()
+                };
+                (
+                    say::field(locale, Field::Prevention).to_owned(),
+                    state(from),
+                    state(to),
+                )
+            }
+            "next_update_at" => {
+                let at = |value: Option<&Value>| {
+                    value
+                        .and_then(Value::as_str)
+                        .and_then(|text| text.parse::<Timestamp>().ok())
+                        .map(|at| say::day_and_clock(locale, at))
+                        .unwrap_or_default()
+                };
+                (
+                    say::field(locale, Field::NextUpdate).to_owned(),
+                    at(from),
+                    at(to),
+                )
+            }
             "service" => (
                 say::service_heading(locale).to_owned(),
                 plain(from),

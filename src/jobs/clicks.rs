@@ -441,7 +441,7 @@ pub async fn show_update(duty: &Duty, work: Click) -> Result<(), JobError> {
             .await?;
         duty.update_went_out(&incident, &analysis, &view, &work.by)
             .await?;
-        duty.look_later(&incident).await;
+        duty.after_update(&incident).await?;
     }
     Ok(())
 }

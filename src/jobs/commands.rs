@@ -332,7 +332,7 @@ pub async fn change_audience(
                 .update_went_out(&incident, &analysis, &view, &who.name)
                 .await?
         {
-            duty.look_later(&incident).await;
+            after_update(duty, &incident).await;
         }
         Ok(post)
     };
@@ -539,6 +539,13 @@ pub(super) async fn remind_me(
     Ok(present::private(say::reminder_set(who.locale, wanted)))
 }
 
+/// The headline by the update that just went out; where it can't be edited, the next look does it.
+async fn after_update(duty: &Duty, incident: &Incident) {
+    if let Err(error) = duty.after_update(incident).await {
+        tracing::warn!(%error, "the headline can't be brought up to date");
+    }
+}
+
 /// The shown update went out: the next one says what changed since.
 pub(super) async fn update_sent(
     duty: &Duty,
@@ -560,6 +567,7 @@ pub(super) async fn update_sent(
     let new = duty
         .update_went_out(&incident, &analysis, &view, &who.name)
         .await?;
+    after_update(duty, &incident).await;
     let said = say::update_is_sent(who.locale, say::audience(who.locale, audience), !new);
     Ok(present::private(&said))
 }

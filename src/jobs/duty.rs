@@ -347,9 +347,32 @@ impl Duty {
             .map(str::to_owned);
         view.running = self.running(incident).await?;
         view.next_update_at = incident.next_update_at;
+        let report = incident.report.as_ref().map(|report| report.all_text());
+        view.exposed = analysis.update.nothing_public
+            || validation::update::tells_of_exposure(
+                report
+                    .as_deref()
+                    .into_iter()
+                    .chain(incident.impact.fields()),
+            );
         if !incident.impact.is_empty() {
+            let tried = view.running.tried.iter().map(|attempt| attempt.by.as_str());
+            let people: Vec<&str> = [Some(view.reporter.as_str()), view.lead.as_deref()]
+                .into_iter()
+                .chain([view.running.comms.as_deref()])
+                .flatten()
+                .chain(tried)
+                .filter(|name| !name.is_empty())
+                .collect();
             let told = |audience| {
-                validation::update::impact_for(&stored.case, analysis, &incident.impact, audience)
+                validation::update::impact_for(
+                    &stored.case,
+                    analysis,
+                    &incident.impact,
+                    &people,
+                    incident.past.cause_confirmed,
+                    audience,
+                )
             };
             view.running.impact_outside = (told(Audience::Executive), told(Audience::StatusPage));
         }
@@ -367,10 +390,7 @@ impl Duty {
             })
             .collect();
         // What memory takes for the beginning, where nobody said it, is no word of a person.
-        view.started_at = incident
-            .past
-            .started_at
-            .filter(|at| ![incident.reported_at, incident.detected_at].contains(&Some(*at)));
+        view.started_at = incident.times().started;
         view.returned(&stored.case);
         view.alerts = Box::pin(self.alerts_shown(incident)).await?;
         view.cause_confirmed = incident.past.cause_confirmed;

@@ -7,7 +7,7 @@
 use super::remember::{RememberError, redacted};
 use crate::discord::attachments::{self, FileNote};
 use crate::incident::sameness::{self, PeopleSaid};
-use crate::incident::{FixAttempt, IncidentId, Locale, Outcome, PastIncident, Registry};
+use crate::incident::{FixAttempt, IncidentId, Locale, Moment, Outcome, PastIncident, Registry};
 use crate::memory::format;
 use crate::present::{chronicle, say};
 use crate::response::postmortem::{self, LONGEST_DOCUMENT, NotRead, Origin};
@@ -58,6 +58,8 @@ pub struct ReadDocument {
     pub past: PastIncident,
     /// It was drafted from this incident of ours, and edited since.
     pub drafted_from: Option<IncidentId>,
+    /// The channel that alone sees it, by the record that it carries.
+    pub private_to: Option<String>,
 }
 
 /// What came of reading and storing documents.
@@ -242,12 +244,13 @@ pub fn read_all(
                     .push((redact(&source), NotRead::NoIncident.to_string()));
             }
             Ok(past) => {
-                let (past, drafted_from) = with_record(past, &text, &origin);
+                let (past, drafted_from, private_to) = with_record(past, &text, &origin);
                 read.push(ReadDocument {
                     digest: digest(&text),
                     past: redacted(past, redact),
                     source: redact(&source),
                     drafted_from,
+                    private_to,
                 });
             }
             Err(reason) => {
@@ -271,10 +274,10 @@ fn with_record(
     read: PastIncident,
     text: &str,
     origin: &Origin<'_>,
-) -> (PastIncident, Option<IncidentId>) {
+) -> (PastIncident, Option<IncidentId>, Option<String>) {
     let line = chronicle::record_in(text).and_then(|line| format::parse_line(line).ok());
     let Some(line) = line else {
-        return (read, None);
+        return (read, None, None);
     };
     let mut past = line.past;
     let as_drafted = [Locale::En, Locale::Zh]
@@ -289,13 +292,25 @@ fn with_record(
                 })*
             };
         }
-        edited!(title service environment started_at resolved_at symptoms error_signatures root_cause ruled_out prevention);
+        edited!(title service environment symptoms error_signatures root_cause ruled_out prevention);
+        // A time that the draft does not state was not edited.
+        let states = |moment: Moment| {
+            [Locale::En, Locale::Zh].into_iter().any(|locale| {
+                text.contains(&format!("**{}**", say::moment_heading(locale, moment)))
+            })
+        };
+        if states(Moment::Started) && read.started_at != drafted.started_at {
+            past.started_at = read.started_at;
+        }
+        if states(Moment::Resolved) && read.resolved_at != drafted.resolved_at {
+            past.resolved_at = read.resolved_at;
+        }
         if read.attempts != drafted.attempts {
             past.attempts = read.attempts;
         }
     }
     past.source = read.source;
-    (past, line.id)
+    (past, line.id, line.private_to)
 }
 
 /// What held by its own postmortem, and came back by another of the same corpus, did not hold (R28).
@@ -472,7 +487,11 @@ async fn put(
         .map(|(document, id, _)| Entry {
             id: *id,
             past: document.past.clone(),
-            private_to: into.private_to.map(str::to_owned),
+            // A border that a record carries holds wherever it is read.
+            private_to: into
+                .private_to
+                .map(str::to_owned)
+                .or_else(|| document.private_to.clone()),
         })
         .collect();
     let outcomes = store
@@ -496,20 +515,35 @@ async fn put(
 /// What people said of a fix since it was imported wins over what the document says of it.
 fn keep_what_people_said(new: &mut PastIncident, known: &PastIncident) {
     let by_people = |attempt: &&FixAttempt| attempt.by != "postmortem" && attempt.by != "import";
+    // Each word to an attempt of its own: what came back and then held is both.
+    let mut taken = vec![false; new.attempts.len()];
     for said in known.attempts.iter().filter(by_people) {
-        match new
-            .attempts
-            .iter_mut()
-            .find(|attempt| sameness::same(&attempt.fix, &said.fix))
-        {
-            Some(attempt) => {
-                let fix = std::mem::take(&mut attempt.fix);
-                *attempt = FixAttempt {
-                    fix,
-                    ..said.clone()
-                };
+        let free = |exactly: bool| {
+            new.attempts
+                .iter()
+                .zip(&taken)
+                .position(|(attempt, taken)| {
+                    !taken
+                        && sameness::same(&attempt.fix, &said.fix)
+                        && (!exactly || attempt.outcome == said.outcome)
+                })
+        };
+        match free(true).or_else(|| free(false)) {
+            Some(at) => {
+                if let (Some(attempt), Some(taken)) = (new.attempts.get_mut(at), taken.get_mut(at))
+                {
+                    let fix = std::mem::take(&mut attempt.fix);
+                    *attempt = FixAttempt {
+                        fix,
+                        ..said.clone()
+                    };
+                    *taken = true;
+                }
             }
-            None => new.attempts.push(said.clone()),
+            None => {
+                new.attempts.push(said.clone());
+                taken.push(true);
+            }
         }
     }
     if known.cause_confirmed && sameness::same(&known.root_cause, &new.root_cause) {

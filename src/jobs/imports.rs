@@ -208,9 +208,9 @@ fn take(
         .extend(read.into_iter().map(|document| Record {
             source: Some(document.source),
             digest: document.digest,
-            id: None,
+            id: document.drafted_from,
             past: document.past,
-            private_to: private_to.map(str::to_owned),
+            private_to: private_to.map(str::to_owned).or(document.private_to),
         }));
     waiting.unreadable.extend(history.unreadable);
     waiting.unreadable.extend(history.left_out);
@@ -553,7 +553,8 @@ async fn store(
                 source: record.source.clone().unwrap_or_default(),
                 digest: record.digest.clone(),
                 past: record.past.clone(),
-                drafted_from: None,
+                drafted_from: record.id,
+                private_to: record.private_to.clone(),
             })
             .collect();
         let into = history::Into {

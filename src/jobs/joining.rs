@@ -13,7 +13,7 @@ use super::running::may;
 use super::talk::offer_reanalysis;
 use super::work::{Analyze, Click, Join, OwnClick, Work};
 use crate::incident::ongoing::{JUST_RESOLVED, Relation, relation};
-use crate::incident::report::ThreadMessage;
+use crate::incident::report::{Attachment, ThreadMessage};
 use crate::incident::rights::{self, Deed};
 use crate::incident::{IncidentId, PastIncident, Report, Status};
 use crate::present::say::{self, Trouble};
@@ -108,6 +108,19 @@ pub async fn offer(duty: &Duty, work: Analyze, running: &Incident) -> Result<(),
     let join = Work::Join(Join { guild, report });
     duty.commit_at(&join, now.checked_add(ASKED_FOR).ok())
         .await?;
+    let locale = work.who.locale;
+    let who = present::escape::inline(&work.who.name);
+    let over = !running.status.is_open();
+    let public = if over {
+        say::may_be_back(locale, &who, running.id())
+    } else {
+        say::may_be_running(locale, &who, running.id())
+    };
+    // First the answer for all: the first follow-up would take its place (the offer is private).
+    let answered = duty.answer(&work.reply, &present::notice(&public)).await;
+    if answered.is_none() && !work.reply.expired(now.as_millisecond()) {
+        return Err(JobError::again("the channel can't be answered"));
+    }
     if !duty
         .store
         .first_time(&format!("done/offer/{report}"), now)
@@ -115,18 +128,18 @@ pub async fn offer(duty: &Duty, work: Analyze, running: &Incident) -> Result<(),
     {
         return Ok(());
     }
-    let locale = work.who.locale;
-    let who = present::escape::inline(&work.who.name);
-    let public = present::notice(&say::may_be_running(locale, &who, running.id()));
-    duty.answer(&work.reply, &public).await;
-    let minutes = running
-        .reported_at
-        .map_or(0, |at| now.duration_since(at).as_mins());
+    let since = if over {
+        running.past.resolved_at
+    } else {
+        running.reported_at
+    };
+    let minutes = since.map_or(0, |at| now.duration_since(at).as_mins());
     let offer = present::join_offer(
         running.id(),
         &running.past.title,
         report,
         &say::minutes(locale, minutes.max(0)),
+        over,
         locale,
     );
     duty.tell(&work.reply, &offer).await;
@@ -138,28 +151,32 @@ pub async fn join_unasked(duty: &Duty, work: Join) -> Result<(), JobError> {
     join(duty, work.guild, work.report, None).await
 }
 
-/// Adds a report that waits to its incident.
+/// Adds a report that waits to its incident, which runs again with that where it was over.
 pub async fn join(
     duty: &Duty,
     guild: u64,
     report: u64,
-    click: Option<&Click>,
+    click: Option<(&Click, u64)>,
 ) -> Result<(), JobError> {
     let key = guild.to_string();
-    let kept = duty.store.kept_report(&key, report).await?;
-    let Some(kept) = kept.filter(|kept| !kept.joined) else {
-        return Ok(());
+    let Some(kept) = duty.store.kept_report(&key, report).await? else {
+        return late(duty, click).await;
     };
     let _turn = duty.turns.take(guild, kept.incident.number()).await;
     // Both a press and the minute may have come.
     let kept = duty.store.kept_report(&key, report).await?;
     let Some(kept) = kept.filter(|kept| !kept.joined) else {
-        return Ok(());
+        return late(duty, click).await;
     };
     let work = analyze_of(&kept)?;
+    // The offer was its reporter's alone.
+    if click.is_some_and(|(_, who)| who != work.who.id) {
+        return late(duty, click).await;
+    }
     let incident = duty.store.incident_of_guild(&key, kept.incident).await?;
-    let Some(incident) = incident else {
-        return Ok(());
+    let Some(incident) = incident.filter(|incident| is_joinable(incident, &work)) else {
+        // What happened within the minute swallows no report.
+        return on_its_own(duty, work, &key, report).await;
     };
     let scope = scope_of(&incident);
     let mut grown = incident.report.clone().unwrap_or_default();
@@ -168,7 +185,7 @@ pub async fn join(
     if !grown.thread.contains(&message) {
         grown.thread.push(message);
         grown.thread.sort_by_key(|message| message.at);
-        grown.attachments.extend(work.report.attachments.clone());
+        grown.attachments.extend(as_attachments(&work));
         duty.store
             .update(
                 &scope,
@@ -179,10 +196,26 @@ pub async fn join(
             )
             .await?;
     }
-    duty.store.report_joined(&key, report).await?;
     let who = present::escape::inline(&work.who.name);
+    let mut said = say::joined(incident.locale, &who);
+    let mut incident = incident;
+    if !incident.status.is_open() {
+        incident = duty
+            .store
+            .set_status(
+                &scope,
+                incident.id(),
+                Status::Investigating,
+                &work.who.name,
+                Timestamp::now(),
+            )
+            .await?;
+    }
+    if reopened(duty, &incident, kept.at).await? {
+        said = say::joined_and_runs_again(incident.locale, &who);
+    }
     let words = present::escape::cut(&work.report.text, SHOWN);
-    let shown = present::joined_notice(incident.id(), report, &who, &words, incident.locale);
+    let shown = present::joined_notice(incident.id(), report, &said, &words, incident.locale);
     duty.post_in_thread(&incident, 0, &format!("joined/{report}"), &shown)
         .await?;
     let locale = work.who.locale;
@@ -191,11 +224,59 @@ pub async fn join(
     if !work.reply.expired(Timestamp::now().as_millisecond()) {
         duty.answer(&work.reply, &public).await;
     }
-    if let Some(click) = click {
+    if let Some((click, _)) = click {
         let done = present::private(&say::joined_it(locale, incident.id(), thread));
         duty.answer(&click.reply, &done).await;
     }
+    duty.show_headline(&incident).await?;
+    duty.look_later(&incident).await;
     offer_reanalysis(duty, &scope, incident.id()).await?;
+    // Last: a job that runs again says all of it again, in the same places.
+    duty.store.report_joined(&key, report).await?;
+    Ok(())
+}
+
+/// Whether a report may still be added: the incident was not called off meanwhile, nor made visible
+/// to others than those who see the report, or hidden from them.
+fn is_joinable(incident: &Incident, work: &Analyze) -> bool {
+    let gone = matches!(incident.status, Status::FalseAlarm | Status::Merged);
+    !gone && incident.private == work.place.private
+}
+
+/// Whether the incident was over before this report and runs again since.
+async fn reopened(duty: &Duty, incident: &Incident, at: Timestamp) -> Result<bool, StoreError> {
+    let history = duty
+        .store
+        .history(&scope_of(incident), incident.id())
+        .await?;
+    Ok(history.iter().any(|event| {
+        let ended = |name: &str| {
+            let word = event.detail.get(name).and_then(|word| word.as_str());
+            word.and_then(Status::parse)
+                .is_some_and(|status| !status.is_open())
+        };
+        event.what == "status" && event.at >= at && ended("from") && !ended("to")
+    }))
+}
+
+/// The question was answered already, by a press or by the minute.
+async fn late(duty: &Duty, click: Option<(&Click, u64)>) -> Result<(), JobError> {
+    if let Some((click, _)) = click {
+        let said = present::private(say::decided_already(click.locale));
+        duty.answer(&click.reply, &said).await;
+    }
+    Ok(())
+}
+
+async fn on_its_own(
+    duty: &Duty,
+    mut work: Analyze,
+    guild: &str,
+    report: u64,
+) -> Result<(), JobError> {
+    work.separate = true;
+    duty.commit(&Work::Analyze(Box::new(work))).await?;
+    duty.store.drop_report(guild, report).await?;
     Ok(())
 }
 
@@ -209,7 +290,7 @@ pub async fn separate(
     let click = &work.click;
     let kept = duty.store.kept_report(&incident.guild, report).await?;
     let Some(kept) = kept.filter(|kept| kept.incident == incident.id()) else {
-        return Ok(());
+        return late(duty, Some((click, work.who))).await;
     };
     let analyze = analyze_of(&kept)?;
     let its_reporter = analyze.who.id == work.who;
@@ -237,13 +318,17 @@ pub async fn separate(
     else {
         return Ok(());
     };
+    // The minute may have come while the turn was waited for.
+    let kept = duty.store.kept_report(&incident.guild, report).await?;
+    let Some(kept) = kept.filter(|kept| kept.incident == incident.id()) else {
+        return late(duty, Some((click, work.who))).await;
+    };
     if kept.joined {
         let mut report_of = incident.report.clone().unwrap_or_default();
         let message = as_evidence(&analyze, kept.at);
         report_of.thread.retain(|known| *known != message);
-        report_of
-            .attachments
-            .retain(|file| !analyze.report.attachments.contains(file));
+        let own = as_attachments(&analyze);
+        report_of.attachments.retain(|file| !own.contains(file));
         duty.store
             .update(
                 &scope_of(&incident),
@@ -259,11 +344,8 @@ pub async fn separate(
         duty.post_in_thread(&incident, 0, &format!("joined/{report}"), &said)
             .await?;
     }
-    let mut own = analyze;
-    own.separate = true;
     let waiting = !kept.joined;
-    duty.commit(&Work::Analyze(Box::new(own))).await?;
-    duty.store.drop_report(&incident.guild, report).await?;
+    on_its_own(duty, analyze, &incident.guild, report).await?;
     if waiting {
         let done = present::private(say::separate_it_is(click.locale));
         duty.answer(&click.reply, &done).await;
@@ -337,47 +419,24 @@ pub async fn merge_into(
     key: u64,
 ) -> Result<(), Unmerged> {
     let guild: u64 = incident.guild.parse().unwrap_or_default();
-    // Always the smaller number first, so that two who merge each other's don't wait for ever.
-    let (first, second) = if other < incident.id() {
-        (other, incident.id())
-    } else {
-        (incident.id(), other)
-    };
-    let _first = duty.turns.take(guild, first.number()).await;
-    let _second = if first == second {
-        None
-    } else {
-        Some(duty.turns.take(guild, second.number()).await)
-    };
+    let _turns = both(duty, guild, incident.id(), Some(other)).await;
     let scope = scope_of(incident);
     let incident = duty.store.incident(&scope, incident.id()).await?;
     let target = duty.store.incident(&scope, other).await?;
-    if !incident.status.is_open() {
+    let done = incident.status == Status::Merged && incident.past.duplicate_of == Some(other);
+    if !done && !incident.status.is_open() {
         return Err(Unmerged::Refused(Trouble::NotRunning(incident.id())));
     }
     if !target.status.is_open() {
         return Err(Unmerged::Refused(Trouble::NotRunning(target.id())));
     }
+    if incident.private != target.private
+        || (incident.private && incident.channel != target.channel)
+    {
+        return Err(Unmerged::Refused(Trouble::SeenFromElsewhere));
+    }
     let now = Timestamp::now();
-    duty.store
-        .link(
-            &scope,
-            incident.id(),
-            Link::DuplicateOf,
-            Some(other),
-            by,
-            now,
-        )
-        .await
-        .map_err(|error| match error {
-            LinkError::Cycle => Unmerged::Refused(Trouble::StandsUnderItself),
-            LinkError::Visibility => Unmerged::Refused(Trouble::SeenFromElsewhere),
-            LinkError::Store(error) => error.into(),
-        })?;
-    let merged = duty
-        .store
-        .set_status(&scope, incident.id(), Status::Merged, by, now)
-        .await?;
+    // First what is told goes over, then this one ends: a job that dies in between does it again.
     let mut grown = target.report.clone().unwrap_or_default();
     for message in as_thread(&incident) {
         if !grown.thread.contains(&message) {
@@ -385,24 +444,44 @@ pub async fn merge_into(
         }
     }
     grown.thread.sort_by_key(|message| message.at);
-    if let Some(own) = &incident.report {
-        let new = own
-            .attachments
-            .iter()
-            .filter(|file| !grown.attachments.contains(file))
-            .cloned()
-            .collect::<Vec<_>>();
-        grown.attachments.extend(new);
+    for file in files_of(&incident) {
+        if !grown.attachments.contains(&file) {
+            grown.attachments.push(file);
+        }
     }
-    duty.store
-        .update(
-            &scope_of(&target),
-            target.id(),
-            by,
-            now,
-            &[Change::Report(Box::new(grown))],
-        )
-        .await?;
+    if target.report.as_ref() != Some(&grown) {
+        duty.store
+            .update(
+                &scope_of(&target),
+                target.id(),
+                by,
+                now,
+                &[Change::Report(Box::new(grown))],
+            )
+            .await?;
+    }
+    let merged = if done {
+        incident.clone()
+    } else {
+        duty.store
+            .link(
+                &scope,
+                incident.id(),
+                Link::DuplicateOf,
+                Some(other),
+                by,
+                now,
+            )
+            .await
+            .map_err(|error| match error {
+                LinkError::Cycle => Unmerged::Refused(Trouble::StandsUnderItself),
+                LinkError::Visibility => Unmerged::Refused(Trouble::SeenFromElsewhere),
+                LinkError::Store(error) => error.into(),
+            })?;
+        duty.store
+            .set_status(&scope, incident.id(), Status::Merged, by, now)
+            .await?
+    };
     let name = present::escape::inline(by);
     let thread = |incident: &Incident| incident.thread.as_deref().and_then(|id| id.parse().ok());
     let here = present::merged_notice(
@@ -439,62 +518,115 @@ pub async fn unmerge(duty: &Duty, work: &OwnClick, incident: &Incident) -> Resul
         duty.tell(&click.reply, &post).await;
         return Ok(());
     }
-    let _turn = duty.turns.take(click.guild, incident.id().number()).await;
     let scope = scope_of(incident);
+    let _turns = both(duty, click.guild, incident.id(), incident.past.duplicate_of).await;
     let incident = duty.store.incident(&scope, incident.id()).await?;
-    let Some(other) = incident
-        .past
-        .duplicate_of
-        .filter(|_| incident.status == Status::Merged)
-    else {
+    let done = format!("unmerged/{}", click.interaction);
+    if incident.status != Status::Merged && !duty.has_posted(&incident, &done).await? {
         return Ok(());
-    };
-    let now = Timestamp::now();
-    match duty
-        .store
-        .link(
-            &scope,
-            incident.id(),
-            Link::DuplicateOf,
-            None,
-            &click.by,
-            now,
-        )
-        .await
-    {
-        Ok(_) => {}
-        Err(LinkError::Store(error)) => return Err(error.into()),
-        Err(_) => return Err(JobError::never("a link that can't be taken back")),
     }
-    let again = duty
-        .store
-        .set_status(&scope, incident.id(), Status::Investigating, &click.by, now)
-        .await?;
-    if let Ok(target) = duty.store.incident(&scope, other).await {
+    let other = incident.past.duplicate_of;
+    let now = Timestamp::now();
+    let name = present::escape::inline(&click.by);
+    // Whatever it was merged into, and what that was merged into, gives back what came over.
+    let mut above = other;
+    while let Some(id) = above {
+        let Ok(target) = duty.store.incident(&scope, id).await else {
+            break;
+        };
         let mut report = target.report.clone().unwrap_or_default();
-        let own = as_thread(&incident);
+        let (own, files) = (as_thread(&incident), files_of(&incident));
         report.thread.retain(|message| !own.contains(message));
-        let files = incident.report.as_ref().map(|report| &report.attachments);
-        report
-            .attachments
-            .retain(|file| !files.is_some_and(|files| files.contains(file)));
-        duty.store
-            .update(
-                &scope_of(&target),
-                other,
+        report.attachments.retain(|file| !files.contains(file));
+        if target.report.as_ref() != Some(&report) {
+            let change = Change::Report(Box::new(report));
+            duty.store
+                .update(&scope_of(&target), id, &click.by, now, &[change])
+                .await?;
+        }
+        above = target.past.duplicate_of.filter(|next| Some(*next) != other);
+    }
+    if other.is_some() {
+        match duty
+            .store
+            .link(
+                &scope,
+                incident.id(),
+                Link::DuplicateOf,
+                None,
                 &click.by,
                 now,
-                &[Change::Report(Box::new(report))],
             )
-            .await?;
+            .await
+        {
+            Ok(_) => {}
+            Err(LinkError::Store(error)) => return Err(error.into()),
+            Err(_) => return Err(JobError::never("a link that can't be taken back")),
+        }
     }
-    let name = present::escape::inline(&click.by);
+    let again = if incident.status == Status::Merged {
+        duty.store
+            .set_status(&scope, incident.id(), Status::Investigating, &click.by, now)
+            .await?
+    } else {
+        incident
+    };
     let said = present::notice(&say::two_again(again.locale, &name, other));
-    duty.post_in_thread(&again, 0, &format!("unmerged/{}", click.interaction), &said)
-        .await?;
+    duty.post_in_thread(&again, 0, &done, &said).await?;
+    if let Some(other) = other
+        && let Ok(target) = duty.store.incident(&scope, other).await
+    {
+        let said = present::notice(&say::two_again(target.locale, &name, Some(again.id())));
+        duty.post_in_thread(&target, 0, &done, &said).await?;
+    }
     duty.show_headline(&again).await?;
     duty.look_later(&again).await;
     Ok(())
+}
+
+type Turn = tokio::sync::OwnedMutexGuard<()>;
+
+/// The turns of two incidents, always the smaller number first, so that nobody waits for ever.
+async fn both(
+    duty: &Duty,
+    guild: u64,
+    one: IncidentId,
+    other: Option<IncidentId>,
+) -> (Turn, Option<Turn>) {
+    let other = other.filter(|other| *other != one);
+    let (first, second) = match other {
+        Some(other) if other < one => (other, Some(one)),
+        other => (one, other),
+    };
+    let first = duty.turns.take(guild, first.number()).await;
+    let second = match second {
+        Some(second) => Some(duty.turns.take(guild, second.number()).await),
+        None => None,
+    };
+    (first, second)
+}
+
+/// Files of a report, named after whose they are: two people may attach the same log.
+fn as_attachments(work: &Analyze) -> Vec<Attachment> {
+    named_after(&work.report.attachments, &work.who.name)
+}
+
+fn files_of(incident: &Incident) -> Vec<Attachment> {
+    let files = incident.report.as_ref().map(|report| &report.attachments);
+    named_after(
+        files.map_or(&[][..], Vec::as_slice),
+        &incident.id().to_string(),
+    )
+}
+
+fn named_after(files: &[Attachment], whose: &str) -> Vec<Attachment> {
+    files
+        .iter()
+        .map(|file| Attachment {
+            name: format!("{} ({whose})", file.name),
+            ..file.clone()
+        })
+        .collect()
 }
 
 fn analyze_of(kept: &JoinedReport) -> Result<Analyze, JobError> {

@@ -19,6 +19,9 @@ use crate::validation::Analysis;
 use crate::validation::analysis::Audience;
 use jiff::{SignedDuration, Timestamp};
 
+/// After so long it is looked again where Discord was away.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(60);
+
 impl Duty {
     /// What people own of an incident, as it is shown.
     ///
@@ -91,10 +94,11 @@ impl Duty {
     ) -> Result<bool, StoreError> {
         let stand = present::stand(analysis, view.audience, view);
         let running = &view.running;
-        // The same words at another time are no news, and no update.
-        if running
-            .last_said(view.audience)
-            .is_some_and(|(_, last)| last.stand == stand)
+        // The same again before it is due is no update; when it is due, *nothing new* is one.
+        if !running.is_due(view.now)
+            && running
+                .last_said(view.audience)
+                .is_some_and(|(_, last)| last.stand == stand)
         {
             return Ok(false);
         }
@@ -109,6 +113,24 @@ impl Duty {
         self.store
             .say_update(&scope_of(incident), incident.id(), &said)
             .await
+    }
+
+    /// An update went out: the headline and the next look go by it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn after_update(&self, incident: &Incident) -> Result<(), JobError> {
+        let Some(incident) = self
+            .store
+            .incident_of_guild(&incident.guild, incident.id())
+            .await?
+        else {
+            return Ok(());
+        };
+        self.show_headline(&incident).await?;
+        self.look_later(&incident).await;
+        Ok(())
     }
 
     /// Sees to it that the headline is looked at when time alone changes it. Where that can't be
@@ -150,7 +172,11 @@ impl Duty {
         Ok(())
     }
 
-    async fn has_posted(&self, incident: &Incident, slot: &str) -> Result<bool, StoreError> {
+    pub(super) async fn has_posted(
+        &self,
+        incident: &Incident,
+        slot: &str,
+    ) -> Result<bool, StoreError> {
         let posts = self
             .store
             .posts_of(&scope_of(incident), incident.id())
@@ -171,13 +197,16 @@ impl Duty {
             .latest_analysis(&scope_of(incident), incident.id())
             .await?;
         if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
-            self.refresh(incident, latest.seq, &[Slot::Headline])
-                .await?;
-        } else if incident.headline.is_some() {
-            // What an alert opened stands there without an analysis.
-            let card = present::alert_card(&Box::pin(self.alert_view(incident)).await?);
-            super::analyze::refresh_headline(self, incident, &card).await;
+            return Box::pin(self.refresh(incident, latest.seq, &[Slot::Headline])).await;
         }
+        // Nothing is answered yet: what people did and what alerts say shows all the same.
+        let view = Box::pin(self.alert_view(incident)).await?;
+        let headline = if view.alerts.is_some() {
+            present::alert_card(&view)
+        } else {
+            present::working(&view)
+        };
+        super::analyze::refresh_headline(self, incident, &headline).await;
         Ok(())
     }
 }
@@ -213,6 +242,23 @@ pub async fn look_at_all(duty: &Duty) {
 
 /// Time has passed: the headline may have to say so, and whoever asked for it is reminded.
 pub async fn look(duty: &Duty, work: Look) -> Result<(), JobError> {
+    let again = Look {
+        at_ms: work.at_ms.saturating_add(LOOK_AGAIN.as_millis() as i64),
+        ..work.clone()
+    };
+    match looked(duty, work).await {
+        Err(JobError::Again { reason, .. }) => {
+            // Discord or the database is away: one that is given up would never look again.
+            tracing::warn!(reason, "a look at the headline is put off");
+            let at = Timestamp::now().checked_add(LOOK_AGAIN).ok();
+            duty.commit_at(&Work::Look(again), at).await?;
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+async fn looked(duty: &Duty, work: Look) -> Result<(), JobError> {
     let guild = work.guild.to_string();
     let id = incident_of(work.incident)?;
     let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
@@ -254,7 +300,7 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
     };
     match action {
         Action::JoinReport { report, .. } => {
-            return joining::join(duty, click.guild, report, Some(click)).await;
+            return joining::join(duty, click.guild, report, Some((click, work.who))).await;
         }
         Action::SeparateReport { report, .. } => {
             return joining::separate(duty, &work, &incident, report).await;
@@ -452,15 +498,21 @@ async fn fix_did(
         return Ok(None);
     }
     let (scope, id) = (scope_of(incident), incident.id());
-    // Only what was offered: the value comes from outside.
-    let offered = candidates(duty, incident).await?;
-    let Some(candidate) = offered.into_iter().find(|one| one.value == chosen) else {
-        return Err(JobError::never("a fix that was not offered"));
-    };
     let attempts = duty.store.attempts(&scope, id).await?;
     let known = attempts
         .iter()
         .find(|attempt| attempt.key == chosen || format!("a{}", attempt.seq) == chosen);
+    // The value comes from outside: a fix that was tried, or one that some analysis of this incident
+    // proposes, also where another came since it was offered.
+    let fix = match known {
+        Some(attempt) => attempt.fix.fix.clone(),
+        None => match proposed(duty, incident, chosen).await? {
+            Some(fix) => fix,
+            None => return Err(JobError::never("a fix that was not offered")),
+        },
+    };
+    // What came back and did it now is another attempt: its failure stays.
+    let known = known.filter(|attempt| attempt.fix.outcome != Outcome::CameBack);
     match known {
         Some(attempt) => {
             duty.store
@@ -468,16 +520,45 @@ async fn fix_did(
                 .await?;
         }
         None => {
-            let mut attempt = FixAttempt::new(candidate.fix.clone(), Outcome::Mitigated);
+            let mut attempt = FixAttempt::new(fix.clone(), Outcome::Mitigated);
             attempt.at = Some(now);
             attempt.by = by.to_owned();
             attempt.environment.clone_from(&incident.past.environment);
+            let key = if attempts.iter().any(|attempt| attempt.key == chosen) {
+                format!("did/{}", now.as_millisecond())
+            } else {
+                chosen.to_owned()
+            };
             duty.store
-                .record_attempt(&scope, id, chosen, &attempt, now)
+                .record_attempt(&scope, id, &key, &attempt, now)
                 .await?;
         }
     }
-    Ok(Some(candidate.fix))
+    Ok(Some(fix))
+}
+
+/// The fix of a card, by the key of its attempt.
+async fn proposed(duty: &Duty, incident: &Incident, key: &str) -> Result<Option<String>, JobError> {
+    let Some((seq, place)) = key.split_once('/') else {
+        return Ok(None);
+    };
+    let (Ok(seq), Ok(place)) = (seq.parse::<u32>(), place.parse::<usize>()) else {
+        return Ok(None);
+    };
+    let stored = match duty
+        .store
+        .analysis(&scope_of(incident), incident.id(), seq)
+        .await
+    {
+        Ok(stored) => stored,
+        Err(StoreError::NotFound) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let analysis = duty.shown(&stored);
+    let card = analysis.as_ref().and_then(|one| one.hypotheses.get(place));
+    Ok(card
+        .map(|card| card.fix.clone())
+        .filter(|fix| !fix.trim().is_empty()))
 }
 
 async fn refresh_cards(duty: &Duty, incident: &Incident) -> Result<(), JobError> {
@@ -539,8 +620,27 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
             return Ok(());
         }
     }
-    let key = format!("done/set/{}", work.reply.interaction);
-    if duty.store.first_time(&key, now).await? && !wanted.changes.is_empty() {
+    // What the thread is to be told is kept before anything is changed: a job that runs again finds
+    // it changed, and says the same.
+    let key = format!("set/{}", work.reply.interaction);
+    let kept = duty.store.preview(&incident.guild, &key).await?;
+    let name = present::escape::inline(&work.by);
+    let said = match kept {
+        Some(said) => said,
+        None if wanted.changes.is_empty() => {
+            let said = present::private(say::nothing_changes(work.locale));
+            duty.answer(&work.reply, &said).await;
+            return Ok(());
+        }
+        None => {
+            let said = say::changed_by(incident.locale, &name, &wanted.said);
+            duty.store
+                .keep_preview(&incident.guild, &key, &work.by, &said, now)
+                .await?;
+            said
+        }
+    };
+    if !wanted.changes.is_empty() {
         duty.store
             .update(
                 &scope_of(&incident),
@@ -551,17 +651,10 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
             )
             .await?;
     }
-    if wanted.changes.is_empty() {
-        let said = present::private(say::nothing_changes(work.locale));
-        duty.answer(&work.reply, &said).await;
-        return Ok(());
-    }
     let id = incident.id();
     let Some(incident) = duty.store.incident_of_guild(&incident.guild, id).await? else {
         return Ok(());
     };
-    let name = present::escape::inline(&work.by);
-    let said = say::changed_by(incident.locale, &name, &wanted.said);
     // What was imported has no thread.
     if incident.headline.is_some() || incident.thread.is_some() {
         let slot = format!("set/{}", work.reply.interaction);
@@ -572,6 +665,7 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
     duty.answer(&work.reply, &done).await;
     duty.show_headline(&incident).await?;
     duty.look_later(&incident).await;
+    duty.store.drop_preview(&incident.guild, &key).await?;
     Ok(())
 }
 
@@ -622,6 +716,9 @@ fn wanted_changes(
         wanted.takes_right = true;
     }
     if let Some(status) = work.text("status").and_then(Status::parse) {
+        if incident.status == Status::Merged {
+            return Err(say::separate_first(work.locale).to_owned());
+        }
         let over = matches!(incident.status, Status::Resolved | Status::Closed);
         if status == Status::Resolved || (status == Status::Closed && !over) {
             return Err(say::not_by_set(work.locale).to_owned());

@@ -249,8 +249,9 @@ const MARK: (&str, &str) = ("<!-- precedent-record: ", " -->");
 
 /// The line of the import format that a draft carries, if it does.
 pub fn record_in(draft: &str) -> Option<&str> {
-    let (_, rest) = draft.split_once(MARK.0)?;
-    Some(rest.split_once(MARK.1)?.0)
+    // The last line alone: what stands above may be anybody's words.
+    let last = draft.trim_end().lines().next_back()?;
+    last.strip_prefix(MARK.0)?.strip_suffix(MARK.1)
 }
 
 /// The draft that a record alone would give, without its comment.
@@ -362,6 +363,10 @@ pub fn draft(chronicle: &Chronicle, locale: Locale, now: Timestamp) -> String {
         say::timeline_heading(locale),
         lines(&chronicle.entries, &ink),
     );
+    let mut out: Vec<String> = out
+        .iter()
+        .map(|line| line.replace("<!--", "<! --"))
+        .collect();
     // A comment must not end early: JSON may escape what ends it.
     let line = chronicle.line.replace("--", "-\\u002d");
     if !line.is_empty() {

@@ -24,7 +24,7 @@ pub(super) fn bare(view: &View) -> Post {
 pub fn headline(analysis: &Analysis, view: &View) -> Post {
     let ink = Ink::discord(view.locale, view.now);
     let mut lines = vec![deciding_line(analysis, view, &ink)];
-    if analysis.update.nothing_public && view.status.is_open() {
+    if (view.exposed || analysis.update.nothing_public) && view.status.is_open() {
         lines.push(format!("🔒 {}", say::exposure_hint(view.locale)));
     }
     post(view, &ink, lines, true)

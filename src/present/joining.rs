@@ -12,11 +12,16 @@ pub fn join_offer(
     title: &str,
     report: u64,
     age: &str,
+    over: bool,
     locale: Locale,
 ) -> Post {
     let title = fitted(title, 200, inline).0;
     Message {
-        content: say::join_offer(locale, incident, &title, age),
+        content: if over {
+            say::back_offer(locale, incident, &title, age)
+        } else {
+            say::join_offer(locale, incident, &title, age)
+        },
         rows: vec![Row::Buttons(vec![
             Button::new(
                 Action::JoinReport { incident, report },
@@ -37,13 +42,13 @@ pub fn join_offer(
 pub fn joined_notice(
     incident: IncidentId,
     report: u64,
-    who: &str,
+    sentence: &str,
     words: &str,
     locale: Locale,
 ) -> Post {
     let words = fitted(words, 1_000, inline).0;
     Message {
-        content: say::joined(locale, who),
+        content: sentence.to_owned(),
         embeds: vec![Embed {
             description: words,
             ..Embed::default()

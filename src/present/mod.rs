@@ -266,6 +266,8 @@ pub struct View {
     pub audience: Audience,
     /// Somebody asked for the update (SEV3 and SEV4 don't post it by themselves).
     pub update_shown: bool,
+    /// Data may be exposed, by the report or by what people said since: nothing public is drafted.
+    pub exposed: bool,
     /// What people own of the running incident.
     pub running: Running,
     /// What alerts say of it; `None` where none does.
@@ -311,6 +313,7 @@ impl View {
             superseded_by: None,
             audience: Audience::Internal,
             update_shown: false,
+            exposed: false,
             running: Running::default(),
             alerts: None,
             changes: Vec::new(),

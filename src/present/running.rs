@@ -104,6 +104,11 @@ impl Running {
             .filter(|attempt| attempt.outcome == Outcome::Unknown)
     }
 
+    /// An update is due.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.update_due.is_some_and(|due| due <= now)
+    }
+
     /// The last update that went out to an audience, and its number.
     pub fn last_said(&self, audience: Audience) -> Option<(usize, &SaidBefore)> {
         let of = || self.said.iter().filter(|said| said.audience == audience);

@@ -115,8 +115,16 @@ pub fn update_text(analysis: &Analysis, audience: Audience, view: &View) -> Stri
 
 fn compose(analysis: &Analysis, audience: Audience, view: &View, room: usize) -> String {
     let locale = view.locale;
-    if analysis.update.nothing_public && audience == Audience::StatusPage {
+    let exposed = view.exposed || analysis.update.nothing_public;
+    if exposed && audience == Audience::StatusPage {
         return say::nothing_public(locale).to_owned();
+    }
+    // What was none claims no recovery, and what goes on elsewhere is told there.
+    if audience == Audience::StatusPage && view.status == Status::FalseAlarm {
+        return say::no_problem_outside(locale).to_owned();
+    }
+    if view.status == Status::Merged {
+        return say::update_elsewhere(locale).to_owned();
     }
     let told = Told {
         analysis,
@@ -290,7 +298,7 @@ impl Told<'_> {
         let data = self.people(|impact| &impact.data);
         let data = if !data.is_empty() {
             data
-        } else if self.analysis.update.nothing_public {
+        } else if self.view.exposed || self.analysis.update.nothing_public {
             say::data_in_question(locale).to_owned()
         } else {
             say::data_not_ruled_out(locale).to_owned()
@@ -467,9 +475,10 @@ impl Told<'_> {
             .iter()
             .filter(|said| said.audience == self.audience)
             .collect();
-        let same = all
-            .last()
-            .is_some_and(|last| last.stand == stand(self.analysis, self.audience, self.view));
+        let same = !self.view.running.is_due(self.view.now)
+            && all
+                .last()
+                .is_some_and(|last| last.stand == stand(self.analysis, self.audience, self.view));
         let before = if same {
             all.len().checked_sub(2)
         } else {
@@ -564,14 +573,14 @@ fn next_update(analysis: &Analysis, view: &View) -> Option<Timestamp> {
     }
     // A person's word for a time that is over was for an update before.
     view.next_update_at.filter(|at| *at > view.now).or_else(|| {
-        let minutes = view
-            .running
-            .cadence
-            .unwrap_or_else(|| view.severity.update_minutes());
-        let minutes = match analysis.update.next_minutes {
-            0 => minutes,
-            asked => minutes.min(asked),
-        };
+        // The server's own cadence for the severity that counts now; what was checked with the
+        // analysis was of another time.
+        let minutes = view.running.cadence.unwrap_or({
+            match analysis.update.next_minutes {
+                0 => view.severity.update_minutes(),
+                minutes => minutes,
+            }
+        });
         view.now
             .checked_add(SignedDuration::from_mins(i64::from(minutes)))
             .ok()

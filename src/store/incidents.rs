@@ -77,10 +77,9 @@ impl Incident {
     /// where nobody said it, is left out.
     pub fn times(&self) -> Times {
         Times {
-            started: self
-                .past
-                .started_at
-                .filter(|at| ![self.reported_at, self.detected_at].contains(&Some(*at))),
+            started: self.past.started_at.filter(|at| {
+                self.status.is_open() || ![self.reported_at, self.detected_at].contains(&Some(*at))
+            }),
             detected: self.detected_at,
             reported: self.reported_at,
             acknowledged: self.acknowledged_at,
@@ -723,7 +722,8 @@ async fn apply(
         ),
         Change::Status(status) => set!(
             "status = $3, \
-             mitigated_at = CASE WHEN $3 IN ('mitigated', 'resolved') THEN coalesce(mitigated_at, $4) ELSE mitigated_at END, \
+             mitigated_at = CASE WHEN $3 IN ('mitigated', 'resolved') THEN coalesce(mitigated_at, $4) \
+                                 WHEN $3 IN ('investigating', 'fixing') THEN NULL ELSE mitigated_at END, \
              resolved_at = CASE WHEN $3 IN ('resolved', 'closed', 'false_alarm') THEN coalesce(resolved_at, $4) \
                                 WHEN $3 IN ('investigating', 'fixing', 'mitigated') THEN NULL ELSE resolved_at END",
             status.word(),

@@ -7,6 +7,9 @@ use crate::incident::IncidentId;
 use jiff::Timestamp;
 use serde_json::json;
 
+/// The audience whose cadence is kept: the team's.
+const INTERNAL: &str = "internal";
+
 /// An update that went out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SaidUpdate {
@@ -177,12 +180,14 @@ impl Store {
         .bind(storable(&said.text))
         .execute(&mut *tx)
         .await?;
-        // A word for the next one was for this one.
-        query("UPDATE incident SET next_update_at = NULL WHERE guild = $1 AND number = $2")
-            .bind(guild)
-            .bind(i64::from(id.number()))
-            .execute(&mut *tx)
-            .await?;
+        // A person's word for the next one was for this one, the team's.
+        if said.audience == INTERNAL {
+            query("UPDATE incident SET next_update_at = NULL WHERE guild = $1 AND number = $2")
+                .bind(guild)
+                .bind(i64::from(id.number()))
+                .execute(&mut *tx)
+                .await?;
+        }
         let detail = json!({ "to": said.audience, "text": said.text });
         note(&mut tx, guild, id, said.at, &said.by, "update", &detail).await?;
         tx.commit().await?;

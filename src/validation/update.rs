@@ -158,26 +158,33 @@ struct Outside {
     causes: Vec<Phrase>,
 }
 
+/// A person's name, whole and in parts, folded.
+fn names_of(name: &str) -> Vec<String> {
+    let name = fold(name);
+    // First and last names too, unless they may be anybody's word.
+    let mut parts: Vec<String> = name
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|part| part.chars().count() > 2 && !part.bytes().any(|b| b.is_ascii_digit()))
+        .filter(|part| !WORDS_IN_HANDLES.contains(part))
+        .map(str::to_owned)
+        .collect();
+    parts.push(name);
+    parts.retain(|name| name.chars().count() > 1);
+    parts
+}
+
+/// Whether data may be exposed, by what is said here (R30): then nothing public is drafted.
+pub fn tells_of_exposure<'a>(said: impl IntoIterator<Item = &'a str>) -> bool {
+    said.into_iter().any(exposes_data)
+}
+
 impl Outside {
     fn new(case: &Case, causes: Vec<Phrase>) -> Self {
         let names = case
             .report
             .thread
             .iter()
-            .flat_map(|message| {
-                let name = fold(&message.author);
-                // First and last names too, unless they may be anybody's word.
-                let parts: Vec<String> = name
-                    .split(|c: char| !c.is_alphanumeric())
-                    .filter(|part| {
-                        part.chars().count() > 2 && !part.bytes().any(|b| b.is_ascii_digit())
-                    })
-                    .filter(|part| !WORDS_IN_HANDLES.contains(part))
-                    .map(str::to_owned)
-                    .collect();
-                parts.into_iter().chain([name])
-            })
-            .filter(|name| name.chars().count() > 1)
+            .flat_map(|message| names_of(&message.author))
             .collect();
         let slugs = std::iter::once(case.service.as_deref())
             .flatten()
@@ -216,18 +223,34 @@ impl Outside {
 
 /// What people said of the impact, as it may be told to an audience. Their word is theirs and is not
 /// checked against the report; what may not leave the team goes all the same.
-pub fn impact_for(case: &Case, analysis: &Analysis, impact: &Impact, audience: Audience) -> Impact {
+pub fn impact_for(
+    case: &Case,
+    analysis: &Analysis,
+    impact: &Impact,
+    people: &[&str],
+    cause_confirmed: bool,
+    audience: Audience,
+) -> Impact {
     let causes = analysis
         .hypotheses
         .iter()
         .map(|card| Phrase::new(&card.title));
-    let outside = Outside::new(case, causes.filter(|cause| !cause.is_empty()).collect());
+    let mut outside = Outside::new(case, causes.filter(|cause| !cause.is_empty()).collect());
+    outside
+        .names
+        .extend(people.iter().flat_map(|name| names_of(name)));
+    let report = case.report.all_text();
+    let may_not = |clause: &str| {
+        is_blame(clause)
+            || is_promise(clause, &report)
+            || (!cause_confirmed && is_cause(clause, &outside.causes))
+    };
     let told = |said: &str| {
         let said = text::clean(said, text::SENTENCE);
         match audience {
             Audience::Internal => said,
-            Audience::Executive => outside.executive(&said),
-            Audience::StatusPage => outside.status_page(&said),
+            Audience::Executive => without(&outside.executive(&said), may_not),
+            Audience::StatusPage => without(&outside.status_page(&said), may_not),
         }
     };
     Impact {

@@ -104,6 +104,8 @@ macro_rules! headings {
 headings! {
     /// The number of the incident.
     incident_heading "Incident" "故障编号"
+    /// The title.
+    title_heading "Title" "标题"
     /// The service.
     service_heading "Service" "服务"
     /// The environment.

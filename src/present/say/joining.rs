@@ -12,6 +12,44 @@ pub fn may_be_running(locale: Locale, who: &str, id: IncidentId) -> String {
     }
 }
 
+/// In the channel, while the reporter is asked whether what was resolved is back.
+pub fn may_be_back(locale: Locale, who: &str, id: IncidentId) -> String {
+    match locale {
+        Locale::En => {
+            format!("⏳ {who}'s report looks like {id}, which was just resolved. {who} is asked.")
+        }
+        Locale::Zh => format!("⏳ {who} 的报告看起来与刚解决的 {id} 相同，正在确认。"),
+    }
+}
+
+/// To the reporter alone, where the incident was resolved.
+pub fn back_offer(locale: Locale, id: IncidentId, title: &str, age: &str) -> String {
+    match locale {
+        Locale::En => format!(
+            "**{id}**, resolved {age} ago: {title}\nIs it back? Without an answer your report joins it in 60 seconds, and it runs again; it can be separated later, too."
+        ),
+        Locale::Zh => format!(
+            "**{id}**（{age}前解决）：{title}\n是同一个故障复发了吗？60 秒内没有回答，你的报告会加入并重新打开该故障；之后也可以再分开。"
+        ),
+    }
+}
+
+/// In the thread: a report was added, and the incident runs again with it.
+pub fn joined_and_runs_again(locale: Locale, who: &str) -> String {
+    match locale {
+        Locale::En => format!("➕ {who} reports the same: this runs again."),
+        Locale::Zh => format!("➕ {who} 报告了同样的问题：本故障重新打开。"),
+    }
+}
+
+/// The question is answered already.
+pub fn decided_already(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "That is decided already: look at the thread.",
+        Locale::Zh => "已有结果：请查看子区。",
+    }
+}
+
 /// To the reporter alone.
 pub fn join_offer(locale: Locale, id: IncidentId, title: &str, age: &str) -> String {
     match locale {
@@ -121,12 +159,16 @@ pub fn merged_from(locale: Locale, by: &str, other: IncidentId, thread: Option<u
 }
 
 /// What was merged is two again.
-pub fn two_again(locale: Locale, by: &str, other: IncidentId) -> String {
-    match locale {
-        Locale::En => {
+pub fn two_again(locale: Locale, by: &str, other: Option<IncidentId>) -> String {
+    match (locale, other) {
+        (Locale::En, Some(other)) => {
             format!("🔀 Not one with {other} after all, says {by}: this goes on by itself.")
         }
-        Locale::Zh => format!("🔀 {by} 表示与 {other} 并非同一故障，本故障单独继续。"),
+        (Locale::En, None) => format!("🔀 Parted again, says {by}: this goes on by itself."),
+        (Locale::Zh, Some(other)) => {
+            format!("🔀 {by} 表示与 {other} 并非同一故障，本故障单独继续。")
+        }
+        (Locale::Zh, None) => format!("🔀 {by} 表示应分开处理，本故障单独继续。"),
     }
 }
 

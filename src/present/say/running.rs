@@ -210,7 +210,15 @@ pub fn out_of_order(locale: Locale, first: Moment, then: Moment) -> String {
 pub fn not_by_set(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Use /resolve for that: it also asks what ended it.",
-        Locale::Zh => "请使用 /resolve：它还会询问是什么结束了故障。",
+        Locale::Zh => "请使用 /resolve：它还会询问故障是如何结束的。",
+    }
+}
+
+/// A merged incident is moved by parting it.
+pub fn separate_first(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "This incident is merged with another: press *Separate* in its thread first.",
+        Locale::Zh => "该故障已与另一个合并：请先在其子区点击“分开处理”。",
     }
 }
 
@@ -338,7 +346,7 @@ pub fn fix_did(locale: Locale, fix: Option<&str>, who: &str) -> String {
         (Locale::En, Some(fix)) => format!("🩹 What helped, says {who}: {fix}"),
         (Locale::En, None) => format!("🩹 No fix that was tried did it, says {who}."),
         (Locale::Zh, Some(fix)) => format!("🩹 {who} 表示起作用的是：{fix}"),
-        (Locale::Zh, None) => format!("🩹 {who} 表示不是任何尝试过的修复起的作用。"),
+        (Locale::Zh, None) => format!("🩹 {who} 表示起作用的并非任何尝试过的修复。"),
     }
 }
 

@@ -47,6 +47,10 @@ words! {
     since_unknown_outside "Since when is not known yet." "开始时间尚不清楚。"
     /// What became of data is not known, to customers.
     data_unknown_outside "Whether any data was affected is not known yet." "是否有数据受到影响尚不清楚。"
+    /// It was none, to customers.
+    no_problem_outside "Resolved: our check found no problem with the service." "已解决：经核查，服务没有问题。"
+    /// It is one with another incident.
+    update_elsewhere "This incident is merged with another: its updates are drafted in that one's thread." "本故障已与另一个合并：更新在那个故障的子区中起草。"
     /// The button to be reminded.
     button_remind "Remind me" "提醒我"
     /// The button that an update went out.
@@ -220,6 +224,6 @@ pub fn update_is_sent(locale: Locale, audience: &str, again: bool) -> String {
         }
         (Locale::Zh, false) => format!("已记录：更新（{audience}）已按此内容发出。"),
         (Locale::En, true) => format!("The same update ({audience}) was noted as sent already."),
-        (Locale::Zh, true) => format!("相同的更新（{audience}）已记录为发出。"),
+        (Locale::Zh, true) => format!("相同的更新（{audience}）此前已记录为发出。"),
     }
 }
