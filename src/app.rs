@@ -157,7 +157,8 @@ impl App {
         let duty = Duty {
             responder: Responder {
                 memory: Recollection::On(
-                    memory::Sqlite::new(store.read_pool().clone()).with_embedder(embedder.clone()),
+                    memory::Database::new(store.read_pool().clone())
+                        .with_embedder(embedder.clone()),
                 ),
                 second: second.clone(),
                 models: Models::configured(config).map_err(StartError::Model)?,

@@ -92,7 +92,7 @@ pub async fn analyze(
             (Some(store), false) => {
                 let embedder = embed::configured(config.embeddings.as_ref())?;
                 Recollection::On(
-                    memory::Sqlite::new(store.read_pool().clone()).with_embedder(embedder),
+                    memory::Database::new(store.read_pool().clone()).with_embedder(embedder),
                 )
             }
             (None, false) => Recollection::Down,

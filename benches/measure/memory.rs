@@ -105,7 +105,7 @@ async fn one(home: &str, size: u32, lines: &Path, url: &str) -> Result<Vec<Row>>
 
     let store = Store::open(url).await?;
     let registry = store.services(GUILD).await?;
-    let memory = memory::Sqlite::new(store.read_pool().clone());
+    let memory = memory::Database::new(store.read_pool().clone());
     let (mut ours, mut plain) = (Times::default(), Times::default());
     let mut found = 0;
     for number in 0..if profile() == "debug" { 20 } else { 300 } {

@@ -23,7 +23,7 @@ pub async fn measure(server: &Server) -> Result<Vec<Row>> {
     let reports = if profile() == "debug" { 20 } else { 500 };
     let database = server.copy("pipeline")?;
     let store = Store::open(&format!("sqlite://{}", database.display())).await?;
-    let memory = memory::Sqlite::new(store.read_pool().clone());
+    let memory = memory::Database::new(store.read_pool().clone());
     let guild = server.guild.to_string();
     let registry = store.services(&guild).await?;
     let mut times = vec![Times::default(); STAGES.len()];

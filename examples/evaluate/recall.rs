@@ -101,7 +101,7 @@ async fn measure_folder(folder: &Path) -> Result<Value, String> {
             .await
             .map_err(|error| format!("no vectors: {error}"))?;
     }
-    let memory = memory::Sqlite::new(store.read_pool().clone()).with_embedder(embedder.clone());
+    let memory = memory::Database::new(store.read_pool().clone()).with_embedder(embedder.clone());
 
     let mut answers = Vec::new();
     for query in &queries {
@@ -300,7 +300,7 @@ fn past(id: IncidentId, doc: &Value) -> PastIncident {
 }
 
 async fn answer(
-    memory: &memory::Sqlite,
+    memory: &memory::Database,
     registry: &Registry,
     names: &HashMap<IncidentId, String>,
     asked: &Asked,

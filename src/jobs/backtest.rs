@@ -207,7 +207,7 @@ pub async fn backtest(
         played.set_service(guild, service).await?;
     }
     let responder = Responder {
-        memory: Recollection::On(memory::Sqlite::new(played.read_pool().clone())),
+        memory: Recollection::On(memory::Database::new(played.read_pool().clone())),
         second: None,
         models: None,
         redaction,

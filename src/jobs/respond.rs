@@ -84,7 +84,7 @@ pub enum Recollection {
     /// It could not be opened.
     Down,
     /// It can be asked.
-    On(memory::Sqlite),
+    On(memory::Database),
 }
 
 /// What the stages work with.

@@ -15,4 +15,4 @@ mod sqlite;
 
 pub use embeddings::Embedder;
 pub use hindsight::Hindsight;
-pub use sqlite::{Found, MemoryError, Query, Sqlite};
+pub use sqlite::{Database, Found, MemoryError, Query};

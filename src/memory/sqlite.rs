@@ -98,7 +98,7 @@ pub struct Found {
 
 /// Memory in the database itself.
 #[derive(Clone, Debug)]
-pub struct Sqlite {
+pub struct Database {
     reader: Pool,
     counted: Arc<Mutex<Counted>>,
     embedder: Option<Arc<Embedder>>,
@@ -113,16 +113,16 @@ struct Counted {
     rows: HashMap<String, i64>,
 }
 
-/// Past incidents that may be seen: `$1` is the guild, `$2` the channel, `$3` the one at hand.
+/// Past incidents that may be seen, false alarms and what was merged into others left out: `$1` is the guild, `$2` the channel, `$3` the one at hand.
 macro_rules! recallable {
     () => {
         "guild = $1 AND (private = 0 OR channel = $2 OR thread = $2) AND number <> $3 \
-         AND status NOT IN ('investigating', 'fixing', 'mitigated')"
+         AND status IN ('resolved', 'closed')"
     };
 }
 pub(super) use recallable;
 
-impl Sqlite {
+impl Database {
     /// Memory that reads with these connections.
     pub fn new(reader: Pool) -> Self {
         Self {
@@ -374,7 +374,7 @@ async fn counts(
             sqlx::query_scalar(
                 "SELECT service FROM incident WHERE guild = $1 \
                  AND (private = 0 OR channel = $2 OR thread = $2) AND number = $3 \
-                 AND status NOT IN ('investigating', 'fixing', 'mitigated')",
+                 AND status IN ('resolved', 'closed')",
             )
             .bind(query.guild)
             .bind(query.channel)

@@ -286,6 +286,7 @@ impl Told<'_> {
         ));
         lines.push(self.line(say::since_label(locale), &self.or_unknown(self.since())));
         lines.extend(self.maybe(say::known_label(locale), &fields.known));
+        lines.extend(self.maybe(say::not_confirmed_label(locale), &fields.not_confirmed));
         let data = self.people(|impact| &impact.data);
         let data = if !data.is_empty() {
             data

@@ -82,7 +82,7 @@ macro_rules! known {
             "SELECT ",
             past_columns!(),
             ", CAST(CASE WHEN (private = 0 OR ($2 <> '' AND (channel = $2 OR thread = $2))) AND number <> $3 \
-             AND status NOT IN ('investigating', 'fixing', 'mitigated') THEN 1 ELSE 0 END AS BIGINT) AS recallable \
+             AND status IN ('resolved', 'closed') THEN 1 ELSE 0 END AS BIGINT) AS recallable \
              FROM incident WHERE guild = $1 AND number ",
             $among
         )
@@ -132,7 +132,7 @@ impl Store {
             ", incident.guild, incident.private, incident.channel, incident.thread, incident.updated_at, \
              d.fingerprint, d.failures FROM incident LEFT JOIN hindsight_document d \
              ON d.home = $1 AND d.guild = incident.guild AND d.number = incident.number \
-             WHERE incident.updated_at >= $2 AND incident.status NOT IN ('investigating', 'fixing', 'mitigated') \
+             WHERE incident.updated_at >= $2 AND incident.status IN ('resolved', 'closed') \
              AND (d.number IS NULL OR (d.source_at <> incident.updated_at \
              AND (d.next_at <= $3 OR (d.fingerprint <> '' AND incident.updated_at > d.source_at + 1)))) \
              ORDER BY incident.updated_at DESC LIMIT $4"
@@ -301,7 +301,7 @@ impl Store {
              count(CASE WHEN d.problem = 'empty' THEN 1 END), count(CASE WHEN d.problem = 'refused' THEN 1 END) \
              FROM incident i LEFT JOIN hindsight_document d \
              ON d.home = $1 AND d.guild = i.guild AND d.number = i.number \
-             WHERE i.status NOT IN ('investigating', 'fixing', 'mitigated')",
+             WHERE i.status IN ('resolved', 'closed')",
         )
         .bind(home)
         .fetch_one(&self.reader)

@@ -333,7 +333,7 @@ impl Store {
             past_columns!(),
             " FROM incident WHERE ",
             visible!(),
-            " AND status NOT IN ('investigating', 'fixing', 'mitigated') AND number IN \
+            " AND status IN ('resolved', 'closed') AND number IN \
              (SELECT number FROM pattern_incident WHERE guild = $1 AND pattern = $3) ORDER BY number"
         ))
         .bind(&scope.guild)

@@ -43,7 +43,7 @@ impl Store {
             ", incident.guild, incident.id, incident.updated_at FROM incident \
              LEFT JOIN incident_vector v ON v.incident = incident.id AND v.model = $1 \
              WHERE incident.updated_at >= $2 AND v.seq IS NULL \
-             AND incident.status NOT IN ('investigating', 'fixing', 'mitigated') \
+             AND incident.status IN ('resolved', 'closed') \
              ORDER BY incident.id DESC LIMIT $3"
         ))
         .bind(model)
@@ -110,7 +110,7 @@ impl Store {
         let (all, embedded): (i64, i64) = query_as(
             "SELECT count(*), count(v.seq) FROM incident \
              LEFT JOIN incident_vector v ON v.incident = incident.id AND v.model = $1 \
-             WHERE incident.status NOT IN ('investigating', 'fixing', 'mitigated')",
+             WHERE incident.status IN ('resolved', 'closed')",
         )
         .bind(model)
         .fetch_one(&self.reader)

@@ -8,7 +8,7 @@ use precedent::incident::words::tokens;
 use precedent::incident::{IncidentId, PastIncident, Registry};
 use precedent::jobs::embed;
 use precedent::memory::embeddings::{Embedder, EmbeddingsError, Times};
-use precedent::memory::{Found, Query, Sqlite};
+use precedent::memory::{Database, Found, Query};
 use precedent::store::{Entry, Scope, Signed, Store};
 use standin::embeddings::{DIMENSIONS, Embeddings, Manner};
 use std::time::Duration;
@@ -41,7 +41,7 @@ async fn put(store: &Store, number: u32, title: &str, private_to: Option<&str>, 
     stored.unwrap();
 }
 
-async fn recall(memory: &Sqlite, channel: &str, text: &str) -> Found {
+async fn recall(memory: &Database, channel: &str, text: &str) -> Found {
     memory
         .recall(&Query {
             guild: "g",
@@ -89,7 +89,7 @@ async fn what_shares_no_word_is_found_by_its_meaning(home: &Home) {
     );
     assert_eq!(store.embedded("meanings").await.unwrap(), (3, 3));
 
-    let words = Sqlite::new(store.read_pool().clone());
+    let words = Database::new(store.read_pool().clone());
     assert_eq!(
         numbers(&recall(&words, "", "too many clients").await),
         [] as [u32; 0]
@@ -128,7 +128,7 @@ async fn a_vector_is_of_the_record_as_it_is_now(home: &Home) {
     put(&store, 2, "disk full", None, 0).await;
     let first = embedder(&endpoint, "meanings", QUICK);
     embed::pass(&store, &first, None).await.unwrap();
-    let memory = Sqlite::new(store.read_pool().clone()).with_embedder(Some(first.clone()));
+    let memory = Database::new(store.read_pool().clone()).with_embedder(Some(first.clone()));
     let near = async |text: &str, number: u32| {
         let found = recall(&memory, "", text).await;
         found.statistics.alike.get(&id(number)).copied()
@@ -180,7 +180,7 @@ async fn an_endpoint_that_fails_costs_nothing_but_itself(home: &Home) {
     let embedder = embedder(&endpoint, "meanings", QUICK);
     embed::pass(&store, &embedder, None).await.unwrap();
     put(&store, 2, "disk full", None, 0).await;
-    let memory = Sqlite::new(store.read_pool().clone()).with_embedder(Some(embedder.clone()));
+    let memory = Database::new(store.read_pool().clone()).with_embedder(Some(embedder.clone()));
     for (manner, error) in [
         (Manner::Status(401), EmbeddingsError::BadKey),
         (Manner::Status(429), EmbeddingsError::Status(429)),

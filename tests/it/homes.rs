@@ -139,8 +139,8 @@ impl Home {
     }
 
     /// The memory in it.
-    pub fn memory(&self, store: &Store) -> memory::Sqlite {
-        memory::Sqlite::new(store.read_pool().clone())
+    pub fn memory(&self, store: &Store) -> memory::Database {
+        memory::Database::new(store.read_pool().clone())
     }
 }
 

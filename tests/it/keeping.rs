@@ -6,7 +6,7 @@ use precedent::incident::{
     Service, Severity, Status, Withdrawn,
 };
 use precedent::jobs::remember::{self, ImportOptions, Whose};
-use precedent::memory::{Query, Sqlite};
+use precedent::memory::{Database, Query};
 use precedent::store::{Entry, Scope, Signed, Store};
 use proptest::prelude::*;
 
@@ -265,7 +265,7 @@ proptest! {
                 store.forget(&scope_of(&one), one.1, signed).await.expect("forgotten");
                 store.erase_traces().await.expect("erased");
             }
-            let memory = Sqlite::new(store.read_pool().clone());
+            let memory = Database::new(store.read_pool().clone());
             let words: Vec<String> = ["ochre", "pool", "empty"].map(str::to_owned).into();
             for guild in ["g0", "g1", "g2"] {
                 let registry: Registry = store.services(guild).await.expect("read");

@@ -13,7 +13,7 @@ use precedent::incident::{
     PastIncident, Registry, Report, Route, Service, Severity, Status, Tier,
 };
 use precedent::jobs::remember::{ImportOptions, ImportReport, Whose, export, import};
-use precedent::memory::{Found, Query, Sqlite};
+use precedent::memory::{Database, Found, Query};
 use precedent::store::{
     Change, Entry, Filter, Incident, Link, LinkError, Measures, NewIncident, PostKey, PutOutcome,
     Resolution, Scope, Store, StoreError,
@@ -89,7 +89,7 @@ async fn put(store: &Store, guild: &str, entry: Entry) -> PutOutcome {
 
 async fn recall(store: &Store, scope: &Scope, text: &str, service: Option<&str>) -> Found {
     let registry = store.services(&scope.guild).await.unwrap();
-    Sqlite::new(store.read_pool().clone())
+    Database::new(store.read_pool().clone())
         .recall(&Query {
             guild: &scope.guild,
             channel: &scope.channel,
@@ -581,7 +581,7 @@ async fn what_people_say_wins_and_times_are_set_once(home: &Home) {
             "status",
             "thread",
             "headline",
-            "started_at"
+            "time"
         ]
     );
 }

@@ -301,8 +301,10 @@ pub fn not_mitigated(locale: Locale, who: &str) -> String {
 /// It was none.
 pub fn false_alarm(locale: Locale, who: &str) -> String {
     match locale {
-        Locale::En => format!("🔕 False alarm, says {who}. Memory keeps it as one."),
-        Locale::Zh => format!("🔕 {who} 表示是误报，将作为误报记录。"),
+        Locale::En => {
+            format!("🔕 False alarm, says {who}. It is kept, and never recalled as an incident.")
+        }
+        Locale::Zh => format!("🔕 {who} 表示是误报：会保留记录，但不会作为历史故障被召回。"),
     }
 }
 

@@ -2,14 +2,12 @@
 
 use super::Incident;
 use crate::homes;
-use precedent::database::{Sql, query};
+use precedent::database::{Pool, Sql, query};
 
 /// Everything that happened is so many minutes ago, as if the clock had gone on; what became due is
 /// due.
 pub async fn minutes_pass(at: &Incident, minutes: i64) {
-    let pool = sqlx::SqlitePool::connect(&at.config.database_url)
-        .await
-        .expect("the database opens");
+    let pool = homes::beside(&at.config.database_url).await;
     let millis = minutes * 60_000;
     for (table, columns) in [
         (
@@ -38,20 +36,32 @@ pub async fn minutes_pass(at: &Incident, minutes: i64) {
             .map(|column| format!("{column} = {column} - {millis}"))
             .collect();
         let statement = format!("UPDATE {table} SET {}", set.join(", "));
-        sqlx::query(sqlx::AssertSqlSafe(statement))
-            .execute(&pool)
-            .await
-            .expect("times can be moved");
+        run(&pool, statement).await;
     }
-    sqlx::query(
-        "UPDATE river_job SET scheduled_at = strftime('%Y-%m-%d %H:%M:%f', scheduled_at, $1) \
-         WHERE state = 'scheduled'",
-    )
-    .bind(format!("-{minutes} minutes"))
-    .execute(&pool)
-    .await
-    .expect("jobs can be moved");
+    let moved = match &pool {
+        Pool::Sqlite(_) => {
+            format!("strftime('%Y-%m-%d %H:%M:%f', scheduled_at, '-{minutes} minutes')")
+        }
+        Pool::Postgres(_) => format!("scheduled_at - interval '{minutes} minutes'"),
+    };
+    let statement =
+        format!("UPDATE river_job SET scheduled_at = {moved} WHERE state = 'scheduled'");
+    run(&pool, statement).await;
     pool.close().await;
+}
+
+async fn run(pool: &Pool, statement: String) {
+    let statement = sqlx::AssertSqlSafe(statement);
+    match pool {
+        Pool::Sqlite(pool) => {
+            let done = sqlx::query(statement).execute(pool).await;
+            done.expect("times can be moved");
+        }
+        Pool::Postgres(pool) => {
+            let done = sqlx::query(statement).execute(pool).await;
+            done.expect("times can be moved");
+        }
+    }
 }
 
 /// Everything that runs was a false alarm: the next report of the same is an incident of its own.

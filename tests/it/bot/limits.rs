@@ -1,8 +1,8 @@
 //! The longest legal everything, and limits: what is too long is cut and said, what is too often is
 //! answered without a model.
 
-use super::faults::own;
 use super::clock::nothing_runs;
+use super::faults::own;
 use super::{Given, Incident, REFUND_REPORT, analysis_answer, refund_job, triage_reply};
 use precedent::config::Limits;
 use serde_json::{Value, json};

@@ -26,8 +26,8 @@ mod reports;
 mod running;
 mod secrets;
 mod services;
-mod steps;
 mod shared;
+mod steps;
 mod talk;
 
 use crate::homes;

@@ -257,12 +257,10 @@ async fn each_is_answered(incident: &Incident, rows: &[Misbehaviour], always: bo
             .discord
             .private_channel(incident.guild, &name, &members);
         let text = format!("row {row:?} is what payments-api meets.\n{REFUND_REPORT}");
-        let report = incident.discord.slash(
-            incident.alice,
-            channel,
-            "analyze",
-            json!({"report": text}),
-        );
+        let report =
+            incident
+                .discord
+                .slash(incident.alice, channel, "analyze", json!({"report": text}));
         let thread = incident.thread(&report).await;
         (*row, report, thread)
     }))

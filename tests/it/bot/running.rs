@@ -477,3 +477,73 @@ async fn the_timeline_says_who_did_what_and_the_postmortem_imports_back() {
     assert_eq!(read.past, opened.stored().await.past);
     opened.ends().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_possible_exposure_suggests_a_private_thread_and_drafts_nothing_public() {
+    let opened = Opened::with(
+        Given::default(),
+        json!({
+            "report": "customers see other customers' invoices in payments-api, personal data may be leaked",
+            "severity": "SEV2",
+        }),
+    )
+    .await;
+    let headline = opened.headline().await;
+    assert!(
+        headline.shows("🔒 Possible data exposure: go on in a private thread"),
+        "{headline}"
+    );
+    let update = opened.update(1).await;
+    opened.press(opened.at.alice, &update, "Status page").await;
+    let public = opened
+        .shows(&update, "nothing public is drafted here")
+        .await;
+    assert!(!public.shows("We are working on it"), "{public}");
+    opened.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chinese_incident_is_owned_in_chinese() {
+    let opened = Opened::with(
+        Given {
+            locale: Some("zh-CN"),
+            ..Given::default()
+        },
+        json!({"report": "payments-api 从 02:41 UTC 开始间歇性返回 503，部分用户无法付款", "severity": "SEV2"}),
+    )
+    .await;
+    let alice = opened.at.alice;
+    let headline = opened.headline().await;
+    opened.press(alice, &headline, "我来负责").await;
+    opened.said("👤 由 alice 负责。").await;
+    let done = opened
+        .set(
+            alice,
+            json!({"how_many": "约 8 % 的付款", "what": "付款失败", "started": "20 分钟前"}),
+        )
+        .await;
+    assert!(done.shows("已更新，并已在子区中说明"), "{done}");
+    opened.said("影响范围：– → 约 8 % 的付款").await;
+    let update = opened.update(1).await;
+    opened.press(alice, &update, "刷新").await;
+    let second = opened.shows(&update, "第 2 次更新").await;
+    for part in [
+        "影响：约 8 % 的付款：付款失败",
+        "现由 alice 负责",
+        "，如有变化会提前",
+    ] {
+        assert!(second.shows(part), "{part} in {second}");
+    }
+    opened.press(alice, &second, "状态页").await;
+    let public = opened.shows(&second, "我们正在处理，并将于").await;
+    for never in ["8 %", "payments-api", "alice", "INC-", "SEV"] {
+        assert!(!public.content.contains(never), "{never} in {public}");
+    }
+    opened.press(alice, &headline, "已缓解").await;
+    opened
+        .said("🩹 alice 表示已缓解（缓解用时 20 分钟（自影响开始起））。")
+        .await;
+    let caught = opened.ask_privately(alice, "catchup", json!({})).await;
+    assert_eq!(caught.content.lines().count(), 5, "{caught}");
+    opened.ends().await;
+}
