@@ -9,7 +9,7 @@ use crate::discord::{
     self, Api, ApiError, DiscordError, Gateway, GatewayConfig, GatewayError, GatewayState,
     Patience, Rest,
 };
-use crate::jobs::duty::{Acknowledgements, Duty, Turns};
+use crate::jobs::duty::{Acknowledgements, Duty, Turns, Written};
 use crate::jobs::embed;
 use crate::jobs::limits::Limiter;
 use crate::jobs::mirror::{self, Pace};
@@ -171,8 +171,10 @@ impl App {
             queue: Arc::new(OnceLock::new()),
             acknowledgements: Arc::new(Acknowledgements::default()),
             turns: Arc::new(Turns::default()),
+            written: Arc::new(Written::default()),
             provisional_after: tuning.provisional_after,
             retention_days: config.retention_days,
+            reads_messages: discord.message_content,
         };
         let queue = Queue::start(
             &store,
@@ -293,6 +295,12 @@ async fn keep_house(duty: Duty, mut stopped: watch::Receiver<bool>) {
                 "old events can't be forgotten"
             );
         }
+        if let Err(error) = duty.store.prune_watched(now).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "old changes can't be forgotten"
+            );
+        }
         if duty.retention_days.is_none() {
             continue;
         }
@@ -402,6 +410,9 @@ fn done_by<'a>(duty: &'a Duty, job: &'a Job, work: Work) -> BoxFuture<'a, Result
         Work::Set(work) => Box::pin(jobs::running::set(duty, *work)),
         Work::Look(work) => Box::pin(jobs::running::look(duty, work)),
         Work::Join(work) => Box::pin(jobs::joining::join_unasked(duty, work)),
+        Work::Told(work) => Box::pin(jobs::watch::told(duty, *work)),
+        Work::WatchLook(work) => Box::pin(jobs::watch::look(duty, work)),
+        Work::WatchErrand(work) => Box::pin(jobs::watch::errand(duty, work)),
     }
 }
 

@@ -819,10 +819,14 @@ impl Ear {
         let Some(guild) = message.guild_id else {
             return;
         };
-        if message.author.id == bot
-            || reading::is_automatic(message)
-            || !reading::is_written(message)
-        {
+        if message.author.id == bot || !reading::is_written(message) {
+            return;
+        }
+        if reading::is_automatic(message) {
+            self.tell(Incoming::Automatic {
+                place: reading::place(&ctx.cache, guild, message.channel_id, None),
+                message: reading::seen(message),
+            });
             return;
         }
         let seen = reading::seen(message);

@@ -386,6 +386,14 @@ pub enum Incoming {
         /// files: it says something that the bot may not read.
         empty_without_intent: bool,
     },
+    /// Another bot or a webhook wrote a message in a channel or thread that the bot sees: how
+    /// monitoring speaks. Never the bot itself.
+    Automatic {
+        /// Where.
+        place: Place,
+        /// The message.
+        message: SeenMessage,
+    },
     /// A thread was archived, unarchived, locked, unlocked or renamed.
     ThreadChanged {
         /// The guild.
@@ -421,6 +429,7 @@ impl Incoming {
             Self::Autocomplete { .. } => "autocomplete",
             Self::Unreadable { .. } => "unreadable",
             Self::Message { .. } => "message",
+            Self::Automatic { .. } => "automatic",
             Self::ThreadChanged { .. } => "thread_changed",
             Self::Gone(_) => "gone",
             Self::Connected { .. } => "connected",
@@ -437,6 +446,7 @@ impl Incoming {
             | Self::Autocomplete { reply, .. }
             | Self::Unreadable { reply, .. } => Some(reply),
             Self::Message { .. }
+            | Self::Automatic { .. }
             | Self::ThreadChanged { .. }
             | Self::Gone(_)
             | Self::Connected { .. } => None,
@@ -451,7 +461,8 @@ impl Incoming {
             | Self::Modal { place, .. }
             | Self::Component { place, .. }
             | Self::Autocomplete { place, .. }
-            | Self::Message { place, .. } => Some(place),
+            | Self::Message { place, .. }
+            | Self::Automatic { place, .. } => Some(place),
             Self::Unreadable { .. }
             | Self::ThreadChanged { .. }
             | Self::Gone(_)
@@ -469,6 +480,7 @@ impl Incoming {
             | Self::Autocomplete { who, .. }
             | Self::Message { who, .. } => Some(who),
             Self::Unreadable { .. }
+            | Self::Automatic { .. }
             | Self::ThreadChanged { .. }
             | Self::Gone(_)
             | Self::Connected { .. } => None,
@@ -512,6 +524,7 @@ impl fmt::Debug for Incoming {
             } => out
                 .field("message", message)
                 .field("mentions_bot", mentions_bot),
+            Self::Automatic { message, .. } => out.field("message", message),
             Self::ThreadChanged {
                 thread,
                 archived,

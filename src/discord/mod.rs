@@ -72,6 +72,10 @@ pub const COMMANDS: &[&str] = &[
     "settings roles",
     "settings severity",
     "update",
+    "watch alerts",
+    "watch changes",
+    "watch list",
+    "watch stop",
     "why",
 ];
 

@@ -3,6 +3,7 @@
 //! Wanted: a change is a fact with a time, never a cause. It names a service only where the registry
 //! knows what the message names.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Who told of a change.
@@ -73,6 +74,36 @@ pub struct Change {
     pub revision: Option<String>,
     /// Branch or environment that it went to. Raw text.
     pub to: Option<String>,
+}
+
+impl Change {
+    /// In a line of plain words, with its time and zone, without who did it: `2026-11-30 02:40 UTC
+    /// deploy done, payments-api, retry budget raised, v1.4.2, to prod`.
+    pub fn in_words(&self) -> String {
+        let at = Timestamp::from_millisecond(self.at_ms).unwrap_or_default();
+        let kind = match self.kind {
+            ChangeKind::Push => "push",
+            ChangeKind::Merge => "merge",
+            ChangeKind::Release => "release",
+            ChangeKind::Deploy => "deploy",
+            ChangeKind::Rollback => "rollback",
+        };
+        let stage = match self.stage {
+            ChangeStage::Started => "started",
+            ChangeStage::Done => "done",
+            ChangeStage::Failed => "failed",
+        };
+        let mut parts = vec![format!(
+            "{} {kind} {stage}",
+            at.strftime("%Y-%m-%d %H:%M UTC")
+        )];
+        parts.push(self.subject.clone());
+        parts.push(self.what.clone());
+        parts.extend(self.revision.clone());
+        parts.extend(self.to.as_ref().map(|to| format!("to {to}")));
+        parts.retain(|part| !part.trim().is_empty());
+        parts.join(", ")
+    }
 }
 
 /// How long changes are kept.

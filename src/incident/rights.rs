@@ -89,6 +89,10 @@ pub const WHO_MAY: &[(Deed, Right)] = &[
     (Command("service rename"), Administer),
     (Command("service merge"), Administer),
     (Command("service remove"), Administer),
+    (Command("watch alerts"), Administer),
+    (Command("watch changes"), Administer),
+    (Command("watch stop"), Administer),
+    (Command("watch list"), Administer),
     (Command("settings roles"), Own),
     (Command("settings severity"), Administer),
 ];

@@ -350,6 +350,16 @@ async fn thread(
     incident: Incident,
     read: &Read,
 ) -> Result<Incident, JobError> {
+    thread_from(duty, work.place.channel, incident, &read.title).await
+}
+
+/// A thread from the headline that stands in a channel.
+pub(super) async fn thread_from(
+    duty: &Duty,
+    channel: u64,
+    incident: Incident,
+    title: &str,
+) -> Result<Incident, JobError> {
     if incident.thread.is_some() {
         return Ok(incident);
     }
@@ -360,16 +370,8 @@ async fn thread(
     else {
         return Ok(incident);
     };
-    let name = say::thread_name(
-        incident.locale,
-        incident.past.service.as_deref(),
-        &read.title,
-    );
-    let thread = match duty
-        .rest
-        .start_thread(work.place.channel, message, &name)
-        .await
-    {
+    let name = say::thread_name(incident.locale, incident.past.service.as_deref(), title);
+    let thread = match duty.rest.start_thread(channel, message, &name).await {
         Ok(thread) => thread,
         // A thread started from a message has the message's id.
         Err(DiscordError::ThreadExists) => message,
@@ -384,7 +386,7 @@ async fn thread(
             };
             let notice = present::notice(&say::trouble(incident.locale, &trouble, None));
             match duty
-                .post_once(&incident, 0, "no-thread", work.place.channel, &notice)
+                .post_once(&incident, 0, "no-thread", channel, &notice)
                 .await
             {
                 Ok(_) | Err(PostError::Discord(_)) => return Ok(incident),

@@ -208,6 +208,7 @@ impl Told<'_> {
                 },
             },
             "resolved" => Happened::Resolved,
+            "alert" => Happened::Said(say::alert_happened(self.locale, text("to"), text("alert"))),
             "update" => Happened::Updated {
                 audience: Audience::parse(text("to"))
                     .map(|audience| say::audience(self.locale, audience))

@@ -4,7 +4,7 @@ use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
 use super::outcomes::{self, NotHeld};
 use super::recollect::{Asked, Recollected, united};
-use super::{chronicle, joining, keeping, registry};
+use super::{chronicle, joining, keeping, registry, watch};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
 use crate::incident::rights::right_for_command;
 use crate::incident::{
@@ -88,6 +88,10 @@ async fn answer_to(
         "settings roles" => roles(duty, who, place, options).await,
         "settings severity" => severity(duty, who, place, options).await,
         "catchup" => catch_up(duty, who, place, None).await,
+        "watch alerts" => watch::watch_alerts(duty, who, place, options).await,
+        "watch changes" => watch::watch_changes(duty, who, place, options).await,
+        "watch stop" => watch::stop(duty, who, place, options).await,
+        "watch list" => watch::list(duty, who, place).await,
         _ => Err(Refusal::Trouble(Trouble::UnknownAction)),
     }
 }

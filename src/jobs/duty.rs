@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// How long a job waits for the acknowledgement of the interaction that started it.
@@ -46,10 +46,14 @@ pub struct Duty {
     pub acknowledgements: Arc<Acknowledgements>,
     /// One job an incident at a time, where it reads what it then writes.
     pub turns: Arc<Turns>,
+    /// When what alerts say of an incident was last written.
+    pub written: Arc<Written>,
     /// After so long without a model the rule-based cards are shown as provisional (R23).
     pub provisional_after: Duration,
     /// Incidents that ended so many days ago are forgotten; `None`: never.
     pub retention_days: Option<u32>,
+    /// The bot asks to read what others write: without it no alert can be read.
+    pub reads_messages: bool,
 }
 
 /// Acknowledgements that are under way: a job does not answer an interaction before them. And the
@@ -148,6 +152,31 @@ impl Turns {
             Arc::clone(all.entry((guild, incident)).or_default())
         };
         turn.lock_owned().await
+    }
+}
+
+/// When what alerts say of an incident was last written, by this process: what is decided at a steady
+/// pace is written at none, where one request takes longer than the next.
+#[derive(Default)]
+pub struct Written(Mutex<HashMap<(u64, u32), Instant>>);
+
+impl Written {
+    /// Waits until the last writing is so long ago.
+    pub async fn wait(&self, guild: u64, incident: u32, pause: Duration) {
+        let last = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|_, at| at.elapsed() < pause);
+            all.get(&(guild, incident)).copied()
+        };
+        if let Some(last) = last {
+            tokio::time::sleep_until((last + pause).into()).await;
+        }
+    }
+
+    /// It was written now.
+    pub fn note(&self, guild: u64, incident: u32) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert((guild, incident), Instant::now());
     }
 }
 
@@ -363,6 +392,7 @@ impl Duty {
         // What memory takes for the beginning, where nobody said it, is no word of a person.
         view.started_at = incident.times().started;
         view.returned(&stored.case);
+        view.alerts = Box::pin(self.alerts_shown(incident)).await?;
         view.cause_confirmed = incident.past.cause_confirmed;
         if view.severity.is_grave() {
             let said = triage::Said {

@@ -10,6 +10,7 @@ use super::duty::{Duty, reporter_id, scope_of, trouble_id};
 use super::pause;
 use super::review;
 use super::talk::BURST;
+use super::watch;
 use super::work::{
     Analyze, Approve, ChooseService, Click, Evidence, FollowUp, Forget, Import, OwnClick,
     Reanalyze, Resolve, SetIncident, TakeSteps, TickSteps, Work, audience_of,
@@ -150,7 +151,11 @@ pub async fn take(duty: &Duty, incoming: Incoming) {
             )
             .await
         }
-        Incoming::Connected { .. } => catch_up(duty).await,
+        Incoming::Automatic { place, message } => watch::seen(duty, place, &message).await,
+        Incoming::Connected { .. } => {
+            catch_up(duty).await;
+            watch::catch_up(duty, CATCH_UP, CATCH_UP_MILLIS).await;
+        }
         Incoming::ThreadChanged { .. } | Incoming::Gone(_) => {}
     }
 }

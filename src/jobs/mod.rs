@@ -28,4 +28,5 @@ pub mod running;
 mod secrets;
 pub mod steps;
 pub mod talk;
+pub mod watch;
 pub mod work;

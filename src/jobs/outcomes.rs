@@ -7,8 +7,9 @@
 //! over. What a watch still stands for is read from the store when its time comes, so nothing has
 //! to be cancelled.
 //!
-//! Deliberately absent: alerts and CI runs as witnesses. Who or what gave an outcome is a text in
-//! the record ([`crate::incident::FixAttempt::by`]); whatever brings such word says it there.
+//! Deliberately absent: CI runs as witnesses. Who or what gave an outcome is a text in the record
+//! ([`crate::incident::FixAttempt::by`]); whatever brings such word says it there, as alerts do
+//! ([`super::watch`]).
 
 use super::duty::{Duty, Posted, incident_of, scope_of};
 use super::queue::{Job, JobError};
@@ -379,7 +380,7 @@ async fn find(duty: &Duty, work: &Click, id: IncidentId) -> Result<Option<Incide
     Ok(found)
 }
 
-async fn refresh(duty: &Duty, incident: &Incident) -> Result<(), JobError> {
+pub(super) async fn refresh(duty: &Duty, incident: &Incident) -> Result<(), JobError> {
     let latest = duty
         .store
         .latest_analysis(&scope_of(incident), incident.id())
@@ -673,6 +674,9 @@ impl Duty {
         let (times_lately, open_prevention) = self
             .lately(&scope, &people, &running, &direct, read.case.now)
             .await?;
+        let mut of_service = incident.clone();
+        of_service.past.service.clone_from(&read.case.service);
+        let changes = Box::pin(self.changes_before(&of_service, read.case.now)).await?;
         Ok(Ledger {
             people,
             environment,
@@ -681,6 +685,7 @@ impl Duty {
             ongoing,
             times_lately,
             open_prevention,
+            changes,
         })
     }
 

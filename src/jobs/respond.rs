@@ -448,6 +448,7 @@ impl Responder {
                         attempts: &read.case.attempts,
                         patterns: &read.case.ledger.patterns,
                         ongoing: &read.case.ledger.ongoing,
+                        changes: &read.case.ledger.changes,
                         failure_class: read.case.failure_class,
                         locale: read.case.locale,
                         now: read.case.now,

@@ -19,6 +19,8 @@ use crate::validation::Analysis;
 use crate::validation::analysis::Audience;
 use jiff::{SignedDuration, Timestamp};
 
+/// How the opening of an incident begins that an alert opened.
+pub(super) const ALERT: &str = "alert/";
 /// After so long it is looked again where Discord was away.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 
@@ -198,6 +200,16 @@ impl Duty {
             .await?;
         if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
             return Box::pin(self.refresh(incident, latest.seq, &[Slot::Headline])).await;
+        }
+        let opening = self
+            .store
+            .opening_of(&incident.guild, incident.id())
+            .await?;
+        if opening.starts_with(ALERT) {
+            // What an alert opened stands there without an analysis.
+            let card = present::alert_card(&Box::pin(self.alert_view(incident)).await?);
+            super::analyze::refresh_headline(self, incident, &card).await;
+            return Ok(());
         }
         // Nothing is answered yet: what people did shows all the same.
         let mut view = View::new(

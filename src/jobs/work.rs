@@ -4,8 +4,10 @@
 
 use super::queue::{Command, Job, JobError};
 use crate::discord::{FileRef, May, Person, Place, Reply};
+use crate::incident::post::Post;
 use crate::incident::{IncidentId, Locale, Outcome, Report, Severity};
 use crate::present::Action;
+use crate::store::{Errand, Todo};
 use crate::validation::analysis::Audience;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +69,63 @@ pub enum Work {
     Look(Look),
     /// A report that waited a minute is added to its incident.
     Join(Join),
+    /// A message of a watched channel is read.
+    Told(Box<Told>),
+    /// Time has passed for a watched channel.
+    WatchLook(WatchLook),
+    /// What is to be done about an incident of a watched channel.
+    WatchErrand(WatchErrand),
+}
+
+/// A message of a watched channel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Where.
+    pub place: Place,
+    /// Which message; ids order messages.
+    pub message: u64,
+    /// Its words, redacted.
+    pub post: Post,
+}
+
+/// A look at the clock for a watched channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchLook {
+    /// The guild.
+    pub guild: u64,
+    /// The channel.
+    pub channel: u64,
+    /// When, unix milliseconds.
+    pub at_ms: i64,
+    /// What was known when it was planned.
+    pub version: i64,
+}
+
+/// What is to be done about an incident of a watched channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchErrand {
+    /// The guild.
+    pub guild: u64,
+    /// The channel.
+    pub channel: u64,
+    /// What.
+    pub errand: Errand,
+}
+
+impl WatchErrand {
+    fn key(&self) -> String {
+        let (what, stamp) = match self.errand.what {
+            Todo::Show => ("show", self.errand.stamp),
+            Todo::Analyse => ("analyse", 0),
+            Todo::SuggestEnd(since) => ("over", since),
+            Todo::Held(since) => ("held", since),
+            Todo::Reopen => ("reopen", self.errand.stamp),
+        };
+        format!(
+            "errand/{}/{}/{}/{what}/{stamp}",
+            self.guild, self.channel, self.errand.watched.0
+        )
+    }
 }
 
 /// A report.
@@ -442,6 +501,9 @@ impl Work {
             Self::Set(_) => "set",
             Self::Look(_) => "look",
             Self::Join(_) => "join",
+            Self::Told(_) => "told",
+            Self::WatchLook(_) => "watch_look",
+            Self::WatchErrand(_) => "watch_errand",
         }
     }
 
@@ -490,6 +552,12 @@ impl Work {
             Self::Set(work) => format!("interaction/{}", work.reply.interaction),
             Self::Look(work) => format!("look/{}/{}/{}", work.guild, work.incident, work.at_ms),
             Self::Join(work) => format!("join/{}/{}", work.guild, work.report),
+            Self::Told(work) => format!("told/{}/{}", work.place.channel, work.message),
+            Self::WatchLook(work) => format!(
+                "watchlook/{}/{}/{}/{}",
+                work.guild, work.channel, work.at_ms, work.version
+            ),
+            Self::WatchErrand(work) => work.key(),
         }
     }
 
@@ -589,6 +657,9 @@ impl Work {
             | Self::CountQuietDays(_)
             | Self::Reindex(_)
             | Self::Forgotten(_)
+            | Self::Told(_)
+            | Self::WatchLook(_)
+            | Self::WatchErrand(_)
             | Self::Retain(_) => None,
         }
     }

@@ -14,6 +14,12 @@ pub fn working(view: &View) -> Post {
     post(view, &ink, vec![say::working(view.locale).to_owned()], true)
 }
 
+/// The headline of what was not analysed: what is known beside an analysis.
+pub(super) fn bare(view: &View) -> Post {
+    let ink = Ink::discord(view.locale, view.now);
+    post(view, &ink, Vec::new(), true)
+}
+
 /// The headline of an analysis.
 pub fn headline(analysis: &Analysis, view: &View) -> Post {
     let ink = Ink::discord(view.locale, view.now);
@@ -258,6 +264,9 @@ fn post(view: &View, ink: &Ink, mut lines: Vec<String>, buttons: bool) -> Post {
             ),
         );
     }
+    let mut more = super::alerts::lines(view, ink);
+    more.extend(super::alerts::changes(view, ink));
+    lines.extend(super::alerts::fitting(&lines, more, locale));
     let mut foot = Vec::new();
     foot.extend(view.incident.map(|id| id.to_string()));
     foot.push(say::status(locale, view.status).to_owned());

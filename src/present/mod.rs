@@ -13,6 +13,7 @@
 //! Deliberately absent: decisions. What may be claimed is settled in [`crate::validation`]; nothing
 //! here takes a [`crate::incident::proposal::Proposal`]. No IO and no clock: [`View::now`] is given.
 
+pub mod alerts;
 pub mod answer;
 pub mod approval;
 pub mod cards;
@@ -43,6 +44,9 @@ pub mod wire;
 #[cfg(test)]
 pub(crate) mod checks;
 
+pub use alerts::{
+    AlertLine, Alerts, WatchRow, alert_card, suggest_end, watch_line, watch_list,
+};
 pub use answer::{AnswerView, answer};
 pub use approval::{
     Approval, ApprovalState, Void, approval_request, approval_stands, approval_void, approve_own,
@@ -266,6 +270,10 @@ pub struct View {
     pub exposed: bool,
     /// What people own of the running incident.
     pub running: Running,
+    /// What alerts say of it; `None` where none does.
+    pub alerts: Option<Alerts>,
+    /// What was changed of the service lately, oldest first.
+    pub changes: Vec<crate::incident::change::Change>,
 }
 
 impl View {
@@ -307,6 +315,8 @@ impl View {
             update_shown: false,
             exposed: false,
             running: Running::default(),
+            alerts: None,
+            changes: Vec::new(),
         }
     }
 
@@ -318,6 +328,7 @@ impl View {
             crate::validation::episodes::returned(&ledger.people, running, direct)
         });
         self.patterns.clone_from(&ledger.patterns);
+        self.changes.clone_from(&ledger.changes);
         self.ongoing = ledger
             .ongoing
             .iter()

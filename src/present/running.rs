@@ -229,6 +229,10 @@ pub(super) fn rows(view: &View) -> Vec<Row> {
         )],
         Status::Resolved | Status::Closed | Status::Merged => Vec::new(),
     };
+    let mut buttons = buttons;
+    if let Some(analyze) = super::alerts::button(view) {
+        buttons.insert(0, analyze);
+    }
     let mut rows = vec![Row::Buttons(buttons)];
     if view.status.is_open() {
         let merge = view.ongoing.iter().take(3).map(|ongoing| {

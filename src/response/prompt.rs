@@ -21,6 +21,7 @@
 //! [`crate::validation`] whatever the model answers. Names of people, and anything that is secret,
 //! are not needed and not in it (the report was redacted before).
 
+use crate::incident::change::{self, Change};
 use crate::incident::words::{fold, is_cjk};
 use crate::incident::{
     FailureClass, FixAttempt, LearnedPattern, Locale, Memory, OngoingIncident, Outcome, Recalled,
@@ -138,6 +139,8 @@ pub struct AnalysisInput<'a> {
     pub patterns: &'a [LearnedPattern],
     /// Open incidents of other services with the same signature (R32).
     pub ongoing: &'a [OngoingIncident],
+    /// What was changed of the service before the report, oldest first: facts with times.
+    pub changes: &'a [Change],
     /// The kind of failure that the rules see.
     pub failure_class: FailureClass,
     /// The language of the answer.
@@ -248,6 +251,7 @@ pub fn analysis(input: &AnalysisInput<'_>, shrink: Shrink) -> Prompt {
     prompt.refuted(input.attempts);
     prompt.patterns(input.patterns);
     prompt.ongoing(input.ongoing);
+    prompt.changes(input.changes);
     if let Some(reflection) = input.reflection {
         prompt.reflection(reflection);
     }
@@ -513,6 +517,7 @@ enum Tag {
     LearnedPattern,
     RefutedAttempt,
     OngoingIncident,
+    RecentChanges,
     Question,
     ShownAnalysis,
     LastUpdate,
@@ -529,6 +534,7 @@ impl Tag {
             Self::LearnedPattern => "learned_pattern",
             Self::RefutedAttempt => "refuted_attempt",
             Self::OngoingIncident => "ongoing_incident",
+            Self::RecentChanges => "recent_changes",
             Self::Question => "question",
             Self::ShownAnalysis => "shown_analysis",
             Self::LastUpdate => "last_update",
@@ -546,6 +552,7 @@ const TAG_NAMES: &[&str] = &[
     "learnedpattern",
     "refutedattempt",
     "ongoingincident",
+    "recentchanges",
     "question",
     "shownanalysis",
     "lastupdate",
@@ -1133,6 +1140,21 @@ impl Draft {
         }
     }
 
+    /// What was changed before: that it came before is all that is said of it.
+    fn changes(&mut self, changes: &[Change]) {
+        let lines: Vec<String> = changes
+            .iter()
+            .rev()
+            .take(change::MOST_SHOWN)
+            .rev()
+            .map(|change| shortened(&one_line(&change.in_words()), 240))
+            .collect();
+        if !lines.is_empty() {
+            let body = lines.join("\n");
+            self.body.push_str(&block(Tag::RecentChanges, &[], &body));
+        }
+    }
+
     /// Report, attachments, thread and memories within what is left.
     fn data(&mut self, evidence: &Evidence, memories: &[&Recalled]) {
         let budget = self.left();
@@ -1683,6 +1705,7 @@ mod tests {
                 attempts,
                 patterns: &[],
                 ongoing: &[],
+                changes: &[],
                 failure_class: FailureClass::Saturation,
                 locale: Locale::En,
                 now: now(),
@@ -1702,6 +1725,7 @@ mod tests {
                 reflection: Some(reflection),
                 patterns: &[],
                 ongoing: &[],
+                changes: &[],
                 attempts: &[],
                 failure_class: FailureClass::Saturation,
                 locale: Locale::En,
@@ -1815,7 +1839,7 @@ mod tests {
     /// of what a model could take for a tag.
     fn tags(user: &str) -> Vec<String> {
         static TAG: LazyLockRegex = std::sync::LazyLock::new(|| {
-            regex::Regex::new(r"(?i)<\s*(/?)\s*(incident_report|attachment|thread_message|past_incident|learned_pattern|refuted_attempt|ongoing_incident|question|shown_analysis|last_update)\b").expect("a pattern")
+            regex::Regex::new(r"(?i)<\s*(/?)\s*(incident_report|attachment|thread_message|past_incident|learned_pattern|refuted_attempt|ongoing_incident|recent_changes|question|shown_analysis|last_update)\b").expect("a pattern")
         });
         TAG.captures_iter(user)
             .map(|c| format!("{}{}", &c[1], c[2].to_lowercase()))

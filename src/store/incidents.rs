@@ -498,7 +498,7 @@ pub(super) async fn next_number(
     Ok(number)
 }
 
-async fn insert(
+pub(super) async fn insert(
     connection: &mut Connection,
     guild: &str,
     number: i64,

@@ -8,6 +8,7 @@
 use super::audit::audit;
 use super::incidents::{load, note, touch};
 use super::services::{insert_service, registry};
+use super::watch::forget_alerts;
 use super::{
     Change, Incident, Scope, Signed, Store, StoreError, StoredAnalysis, document, incident_id,
     millis, must_see, storable, timestamp, visible, words,
@@ -202,6 +203,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         words::remove(&mut tx, &scope.guild, id).await?;
+        forget_alerts(&mut tx, &scope.guild, id).await?;
         for statement in [
             "INSERT INTO forgotten_post (guild, number, channel, message, locale) \
              SELECT p.guild, p.number, p.channel, p.message, i.locale FROM post p \

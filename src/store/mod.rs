@@ -36,6 +36,7 @@ mod settings;
 mod sqlite;
 mod ticks;
 mod vectors;
+mod watch;
 mod words;
 
 pub use analyses::{Measures, StoredAnalysis};
@@ -54,6 +55,10 @@ pub use running::{JoinedReport, SaidUpdate, StepOwner};
 pub use settings::{Criteria, Roles};
 pub use ticks::Tick;
 pub use vectors::Unembedded;
+pub use watch::{
+    AlertChannel, Belongs, Errand, Known, Opens, TakenAlert, Todo, ToldAlert, WatchedFor, WatchedPlace,
+    Written,
+};
 
 use crate::database::place;
 use crate::database::{Body, Connection, Pool, Transaction, query, query_scalar};

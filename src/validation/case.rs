@@ -1,5 +1,6 @@
 //! What an answer is checked against: everything the model was given, and what people said.
 
+use crate::incident::change::Change;
 use crate::incident::sameness::PeopleSaid;
 use crate::incident::{
     FailureClass, FixAttempt, IncidentId, LearnedPattern, Locale, Memory, OngoingIncident,
@@ -71,6 +72,10 @@ pub struct Ledger {
     /// The newest past one whose prevention nobody called done.
     #[serde(default)]
     pub open_prevention: Option<IncidentId>,
+    /// What was changed of the service before the report, oldest first: facts with times. What they
+    /// name may be named; that one is the cause is never said by them.
+    #[serde(default)]
+    pub changes: Vec<Change>,
 }
 
 /// What *lately* is for [`Ledger::times_lately`], in days.

@@ -40,7 +40,12 @@ impl<'c> Context<'c> {
             .analogies()
             .map(|recalled| &recalled.incident)
             .collect();
-        let report_text = case.report.all_text();
+        let mut report_text = case.report.all_text();
+        // What was changed may be named; a quote of the report it is not.
+        for change in &case.ledger.changes {
+            report_text.push('\n');
+            report_text.push_str(&change.in_words());
+        }
         let registered: Vec<&str> = case
             .registry
             .services

@@ -8,6 +8,7 @@
 //! Arguments that carry text of others come in made safe for the place the sentence goes to (see
 //! [`super::ink`]); nothing here escapes. No sentence holds a percent sign beside a score (R12).
 
+mod alerts;
 mod approval;
 mod chronicle;
 mod engine;
@@ -24,6 +25,7 @@ mod trying;
 mod updates;
 mod why;
 
+pub use alerts::*;
 pub use approval::*;
 pub use chronicle::*;
 pub use engine::*;

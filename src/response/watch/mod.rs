@@ -938,6 +938,44 @@ impl Channel {
         due
     }
 
+    /// When [`Self::due`] has something to do next, unix milliseconds; a time that is over: now.
+    /// `None`: not before another alert comes.
+    pub fn next_due(&self) -> Option<i64> {
+        let quiet = self.settings.quiet_repeats_ms.max(POST_EVERY_MS);
+        let mut next: Option<i64> = None;
+        let mut at = |time: i64| next = Some(next.map_or(time, |known| known.min(time)));
+        for watched in &self.incidents {
+            if let Analysis::At(time) = watched.analysis {
+                at(time);
+            }
+            if let Some(since_ms) = watched.quiet_since() {
+                let settled = if watched.is_flapping(since_ms) {
+                    SETTLED_AFTER_FLAPPING_MS
+                } else {
+                    SETTLED_MS
+                };
+                if !watched.suggested && watched.ended_by_people().is_none() {
+                    at(since_ms.saturating_add(settled));
+                }
+                if !watched.held {
+                    at(since_ms.saturating_add(HELD_MS));
+                }
+            }
+            let shown = watched.shown_ms.unwrap_or(i64::MIN);
+            match watched.unshown {
+                None => {}
+                Some(Unshown::Count) => at(shown.saturating_add(quiet)),
+                Some(Unshown::Change) => at(shown.saturating_add(POST_EVERY_MS)),
+            }
+        }
+        next
+    }
+
+    /// No longer knows an incident: it was forgotten. What it was made of opens another one.
+    pub fn forget_incident(&mut self, incident: WatchedId) {
+        self.incidents.retain(|watched| watched.id != incident);
+    }
+
     /// Forgets what no rule asks for any more.
     pub fn forget(&mut self, now_ms: i64) {
         let age = |at: Option<i64>| now_ms.saturating_sub(at.unwrap_or(i64::MIN));

@@ -730,3 +730,55 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_due_next_is_known_and_nothing_is_due_before() {
+    let mut play = Play::new(Settings {
+        analyse: Analyse::Always,
+        ..Settings::default()
+    });
+    let channel = |play: &mut Play| play.channel.next_due().map(|at| at.saturating_sub(START));
+    assert_eq!(channel(&mut play), None, "nothing happened");
+    play.at(0, "HighErrorRate", "payments-api", "critical", true);
+    assert!(
+        channel(&mut play).is_some_and(|at| at <= 0),
+        "the first post is due at once"
+    );
+    play.channel.due(START);
+    assert_eq!(channel(&mut play), Some(ANALYSE_AFTER_MS));
+    play.channel.due(START + ANALYSE_AFTER_MS);
+    assert_eq!(channel(&mut play), None, "it fires, and all is shown");
+    play.at(1, "HighErrorRate", "payments-api", "critical", false);
+    assert!(channel(&mut play).is_some_and(|at| at <= MINUTE_MS));
+    play.channel.due(START + MINUTE_MS);
+    assert_eq!(channel(&mut play), Some(MINUTE_MS + SETTLED_MS));
+    play.channel.due(START + MINUTE_MS + SETTLED_MS);
+    assert_eq!(channel(&mut play), Some(MINUTE_MS + HELD_MS));
+    play.channel.due(START + MINUTE_MS + HELD_MS);
+    assert_eq!(channel(&mut play), None);
+    play.channel.forget_incident(WatchedId(0));
+    assert_eq!(play.channel.incidents().len(), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_due_before_it_is_said_to_be(
+        told in proptest::collection::vec((0i64..90, 0usize..3, any::<bool>()), 1..40),
+        later in 0i64..2_000,
+    ) {
+        let mut play = Play::new(Settings { analyse: Analyse::Always, ..Settings::default() });
+        let mut told = told;
+        told.sort_by_key(|(minute, _, _)| *minute);
+        for (minute, service, fires) in told {
+            let service = ["payments-api", "search", "billing"][service];
+            play.at(minute, "HighErrorRate", service, "critical", fires);
+            play.channel.due(START + minute * MINUTE_MS);
+        }
+        let now = START + (90 + later) * MINUTE_MS;
+        let next = play.channel.next_due();
+        let due = play.channel.clone().due(now);
+        prop_assert_eq!(!due.is_empty(), next.is_some_and(|at| at <= now), "{:?} {:?}", next, due);
+    }
+}

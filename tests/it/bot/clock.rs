@@ -2,7 +2,8 @@
 
 use super::Incident;
 use crate::homes;
-use precedent::database::{Pool, Sql, query};
+use precedent::database::{Pool, Sql, query, query_as};
+use serde_json::Value;
 
 /// Everything that happened is so many minutes ago, as if the clock had gone on; what became due is
 /// due.
@@ -30,6 +31,10 @@ pub async fn minutes_pass(at: &Incident, minutes: i64) {
         ("tick", &["at"]),
         ("update_said", &["at"]),
         ("step_owner", &["at"]),
+        ("alert_channel", &["at", "unread_at"]),
+        ("alert", &["at"]),
+        ("incident_alert", &["heard_at"]),
+        ("change", &["at"]),
     ] {
         let set: Vec<String> = columns
             .iter()
@@ -37,6 +42,18 @@ pub async fn minutes_pass(at: &Incident, minutes: i64) {
             .collect();
         let statement = format!("UPDATE {table} SET {}", set.join(", "));
         run(&pool, statement).await;
+    }
+    for (select, update) in [
+        (
+            "SELECT state FROM alert_channel",
+            "UPDATE alert_channel SET state = $1 WHERE state = $2",
+        ),
+        (
+            "SELECT change FROM change",
+            "UPDATE change SET change = $1 WHERE change = $2",
+        ),
+    ] {
+        move_documents(&pool, select, update, millis).await;
     }
     let moved = match &pool {
         Pool::Sqlite(_) => {
@@ -77,4 +94,40 @@ pub async fn nothing_runs(at: &Incident) {
     .await
     .expect("incidents can be ended");
     pool.close().await;
+}
+
+/// Moves the times within documents: numbers that can be no other unix milliseconds.
+async fn move_documents(pool: &Pool, select: &'static str, update: &'static str, millis: i64) {
+    let rows: Vec<(String,)> = query_as(select)
+        .fetch_all(pool)
+        .await
+        .expect("documents can be read");
+    for (document,) in rows {
+        let mut moved: Value = serde_json::from_str(&document).expect("a document is JSON");
+        move_times(&mut moved, millis);
+        query(update)
+            .bind(moved.to_string())
+            .bind(document)
+            .execute(pool)
+            .await
+            .expect("documents can be moved");
+    }
+}
+
+fn move_times(value: &mut Value, millis: i64) {
+    match value {
+        Value::Number(number) => {
+            let time = number
+                .as_i64()
+                .filter(|number| (1_600_000_000_000..2_600_000_000_000).contains(number));
+            if let Some(time) = time {
+                *value = (time - millis).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| move_times(item, millis)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|field| move_times(field, millis)),
+        _ => {}
+    }
 }

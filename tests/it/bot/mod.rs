@@ -29,6 +29,7 @@ mod services;
 mod shared;
 mod steps;
 mod talk;
+mod watch;
 
 use crate::homes;
 use precedent::app::{App, Tuning};
