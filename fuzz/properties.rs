@@ -1,6 +1,8 @@
 //! What holds for every input, checked by the fuzz targets and, over their seeds, by the bot's own
 //! tests: more than that nothing panics.
 
+// The bot's own tests run these properties beside others that look for the same harm.
+#[allow(clippy::duplicate_mod)]
 #[path = "../tests/it/harm.rs"]
 mod harm;
 

@@ -9,6 +9,7 @@
 pub mod alert;
 pub mod approval;
 pub mod change;
+pub mod course;
 pub mod engine;
 pub mod failure_class;
 pub mod fix;
@@ -31,6 +32,7 @@ pub mod times;
 pub mod volatile;
 pub mod words;
 
+pub use course::{Course, PastEvent, Withdrawn};
 pub use engine::{Engine, FallbackReason, Route, RouteReason, Tier};
 pub use failure_class::FailureClass;
 pub use fix::{FixAttempt, Outcome, Standing};

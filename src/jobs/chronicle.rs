@@ -161,7 +161,7 @@ async fn chronicle(
         running,
         summary_of_model,
         entries,
-        line: format::write_line(&incident.past, private_to),
+        line: format::write_incident(&incident.past, &incident.course(), private_to),
         past: incident.past.clone(),
     })
 }

@@ -4,16 +4,17 @@
 //! record, and a changed one takes its place without losing what people said of its fix since; what
 //! could not be read is named with its reason; a preview tells what would happen and stores nothing.
 
-use super::remember::{RememberError, redacted};
+use super::remember::{RememberError, put_courses, redacted, redacted_course};
 use crate::discord::attachments::{self, FileNote};
 use crate::incident::sameness::{self, PeopleSaid};
-use crate::incident::{FixAttempt, IncidentId, Locale, Moment, Outcome, PastIncident, Registry};
+use crate::incident::{Course, FixAttempt, IncidentId, Outcome, PastIncident, Registry, Times};
 use crate::memory::format;
-use crate::present::{chronicle, say};
+use crate::present::chronicle::{self, Part};
 use crate::response::postmortem::{self, LONGEST_DOCUMENT, NotRead, Origin};
-use crate::store::{Entry, PutOutcome, Store};
+use crate::store::{Entry, Incident, PutOutcome, Store};
 use crate::validation::episodes;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -56,10 +57,39 @@ pub struct ReadDocument {
     pub digest: String,
     /// The record, redacted.
     pub past: PastIncident,
-    /// It was drafted from this incident of ours, and edited since.
-    pub drafted_from: Option<IncidentId>,
-    /// The channel that alone sees it, by the record that it carries.
+    /// How it ran, as far as a draft's record says.
+    pub course: Course,
+    /// It was drafted from this incident, and may be edited since.
+    pub drafted_from: Option<Drafted>,
+}
+
+/// The incident that a draft was written for, as it stood then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drafted {
+    /// Its number, on the server where it was drafted.
+    pub id: IncidentId,
+    /// Its title then, redacted.
+    pub title: String,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When it was reported; what was imported was never.
+    pub reported_at: Option<Timestamp>,
+    /// The channel that alone sees it.
+    #[serde(default)]
     pub private_to: Option<String>,
+}
+
+impl Drafted {
+    /// Whether it is this incident: each server counts its own numbers.
+    fn is(&self, known: &Incident) -> bool {
+        match (self.reported_at, known.reported_at) {
+            (Some(one), Some(other)) => one == other,
+            (None, None) => {
+                self.title == known.past.title && self.started_at == known.past.started_at
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What came of reading and storing documents.
@@ -233,7 +263,20 @@ pub fn read_all(
             source: &source,
             registry,
         };
-        match postmortem::read(&text, &origin) {
+        let read_here = postmortem::read(&text, &origin);
+        if let Some((past, course, mut drafted)) = of_draft(read_here.as_ref().ok(), &text, &origin)
+        {
+            drafted.title = redact(&drafted.title);
+            read.push(ReadDocument {
+                digest: digest(&text),
+                past: redacted(past, redact),
+                source: redact(&source),
+                course: redacted_course(course, redact),
+                drafted_from: Some(drafted),
+            });
+            continue;
+        }
+        match read_here {
             Ok(past)
                 if is_beside(&document.name)
                     && past.root_cause.is_empty()
@@ -244,13 +287,12 @@ pub fn read_all(
                     .push((redact(&source), NotRead::NoIncident.to_string()));
             }
             Ok(past) => {
-                let (past, drafted_from, private_to) = with_record(past, &text, &origin);
                 read.push(ReadDocument {
                     digest: digest(&text),
                     past: redacted(past, redact),
                     source: redact(&source),
-                    drafted_from,
-                    private_to,
+                    course: Course::default(),
+                    drafted_from: None,
                 });
             }
             Err(reason) => {
@@ -269,48 +311,61 @@ pub fn read_all(
 }
 
 /// A draft of ours carries its record, so that nothing is lost on the way back. What somebody changed
-/// in the text since wins: a field that no longer reads as the draft did.
-fn with_record(
-    read: PastIncident,
+/// in the text since wins: a field that no longer reads as the draft did. `None` where it is no draft;
+/// `read` is what the text says to who knows nothing of drafts, if anything.
+fn of_draft(
+    read: Option<&PastIncident>,
     text: &str,
     origin: &Origin<'_>,
-) -> (PastIncident, Option<IncidentId>, Option<String>) {
-    let line = chronicle::record_in(text).and_then(|line| format::parse_line(line).ok());
-    let Some(line) = line else {
-        return (read, None, None);
+) -> Option<(PastIncident, Course, Drafted)> {
+    let line = chronicle::record_in(text).and_then(|line| format::parse_line(line).ok())?;
+    let drafted = Drafted {
+        id: line.id?,
+        title: line.past.title.clone(),
+        started_at: line.past.started_at,
+        reported_at: line.course.reported_at,
+        private_to: line.private_to,
     };
     let mut past = line.past;
-    let as_drafted = [Locale::En, Locale::Zh]
-        .into_iter()
-        .filter(|locale| text.contains(say::cause_heading(*locale).as_str()))
-        .find_map(|locale| postmortem::read(&chronicle::of_record(&past, locale), origin).ok());
-    if let Some(drafted) = as_drafted {
-        macro_rules! edited {
-            ($($field:ident)*) => {
-                $(if read.$field != drafted.$field {
-                    past.$field = read.$field;
-                })*
-            };
-        }
-        edited!(title service environment symptoms error_signatures root_cause ruled_out prevention);
-        // A time that the draft does not state was not edited.
-        let states = |moment: Moment| {
-            [Locale::En, Locale::Zh].into_iter().any(|locale| {
-                text.contains(&format!("**{}**", say::moment_heading(locale, moment)))
-            })
-        };
-        if states(Moment::Started) && read.started_at != drafted.started_at {
-            past.started_at = read.started_at;
-        }
-        if states(Moment::Resolved) && read.resolved_at != drafted.resolved_at {
-            past.resolved_at = read.resolved_at;
-        }
-        if read.attempts != drafted.attempts {
-            past.attempts = read.attempts;
+    let own = postmortem::read(&chronicle::record_of(text), origin).ok();
+    if let Some(read) = own.as_ref().or(read) {
+        let changed = chronicle::edited(text, &past, times_of(&past, &line.course));
+        for part in changed {
+            match part {
+                Part::Title => past.title.clone_from(&read.title),
+                Part::Service => past.service.clone_from(&read.service),
+                Part::Environment => past.environment.clone_from(&read.environment),
+                Part::Started => past.started_at = read.started_at,
+                Part::Resolved => past.resolved_at = read.resolved_at,
+                Part::Symptoms => past.symptoms.clone_from(&read.symptoms),
+                Part::Errors => past.error_signatures.clone_from(&read.error_signatures),
+                Part::Cause => past.root_cause.clone_from(&read.root_cause),
+                Part::Fixes => past.attempts.clone_from(&read.attempts),
+                Part::RuledOut => past.ruled_out.clone_from(&read.ruled_out),
+                Part::Prevention => past.prevention.clone_from(&read.prevention),
+            }
         }
     }
-    past.source = read.source;
-    (past, line.id, line.private_to)
+    past.source = match read {
+        Some(read) => read.source.clone(),
+        None => origin.source.to_owned(),
+    };
+    Some((past, line.course, drafted))
+}
+
+/// The times that a draft showed: what memory takes for the beginning, where nobody said it, it left
+/// out.
+fn times_of(past: &PastIncident, course: &Course) -> Times {
+    Times {
+        started: past
+            .started_at
+            .filter(|at| ![course.reported_at, course.detected_at].contains(&Some(*at))),
+        detected: course.detected_at,
+        reported: course.reported_at,
+        acknowledged: course.acknowledged_at,
+        mitigated: course.mitigated_at,
+        resolved: past.resolved_at,
+    }
 }
 
 /// What held by its own postmortem, and came back by another of the same corpus, did not hold (R28).
@@ -447,14 +502,13 @@ async fn its_own(
     guild: &str,
     document: &ReadDocument,
 ) -> Result<Own, RememberError> {
-    let (Some(store), Some(id)) = (store, document.drafted_from) else {
+    let (Some(store), Some(drafted)) = (store, &document.drafted_from) else {
         return Ok(Own::None);
     };
-    // The same number and the same trouble: a draft of another server has its own numbers.
-    Ok(match store.incident_of_guild(guild, id).await? {
-        Some(known) if sameness::same(&known.past.title, &document.past.title) => {
+    Ok(match store.incident_of_guild(guild, drafted.id).await? {
+        Some(known) if drafted.is(&known) => {
             if known.status.is_open() {
-                Own::Running(id)
+                Own::Running(drafted.id)
             } else {
                 Own::Ended(Box::new(known.past))
             }
@@ -487,16 +541,32 @@ async fn put(
         .map(|(document, id, _)| Entry {
             id: *id,
             past: document.past.clone(),
-            // A border that a record carries holds wherever it is read.
-            private_to: into
-                .private_to
-                .map(str::to_owned)
-                .or_else(|| document.private_to.clone()),
+            // A border that a draft carries holds wherever it is read.
+            private_to: into.private_to.map(str::to_owned).or_else(|| {
+                let drafted = document.drafted_from.as_ref();
+                drafted.and_then(|drafted| drafted.private_to.clone())
+            }),
         })
         .collect();
+    // A document knows nothing of what was taken back here.
+    let known: Vec<IncidentId> = batch.iter().filter_map(|(_, id, _)| *id).collect();
+    let mut before = store.courses(into.guild, &known).await?;
     let outcomes = store
         .put_past(into.guild, &entries, into.now, false)
         .await?;
+    let courses: Vec<Course> = batch
+        .iter()
+        .map(|(document, id, _)| {
+            let mut course = document.course.clone();
+            if let Some(known) = id.and_then(|id| before.remove(&id))
+                && course.withdrawn.is_empty()
+            {
+                course.withdrawn = known.withdrawn;
+            }
+            course
+        })
+        .collect();
+    put_courses(store, into.guild, &outcomes, &courses).await?;
     let mut notes = Vec::new();
     for ((mut document, _, fate), outcome) in batch.into_iter().zip(outcomes) {
         match outcome {
@@ -519,14 +589,11 @@ fn keep_what_people_said(new: &mut PastIncident, known: &PastIncident) {
     let mut taken = vec![false; new.attempts.len()];
     for said in known.attempts.iter().filter(by_people) {
         let free = |exactly: bool| {
-            new.attempts
-                .iter()
-                .zip(&taken)
-                .position(|(attempt, taken)| {
-                    !taken
-                        && sameness::same(&attempt.fix, &said.fix)
-                        && (!exactly || attempt.outcome == said.outcome)
-                })
+            new.attempts.iter().zip(&taken).position(|(attempt, taken)| {
+                !taken
+                    && sameness::same(&attempt.fix, &said.fix)
+                    && (!exactly || attempt.outcome == said.outcome)
+            })
         };
         match free(true).or_else(|| free(false)) {
             Some(at) => {

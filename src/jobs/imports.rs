@@ -12,13 +12,13 @@
 //! [`KEPT_BYTES`]; posts of forum channels are threads and are imported one by one.
 
 use super::duty::Duty;
-use super::history::{self, Document, Fate, History, ReadDocument};
+use super::history::{self, Document, Drafted, Fate, History, ReadDocument};
 use super::queue::JobError;
-use super::remember::redacted;
+use super::remember::{put_courses, redacted, redacted_course};
 use super::work::{Click, Import};
 use crate::discord::attachments::{CAP_BYTES, KEPT_BYTES};
 use crate::discord::{DiscordError, FileNote, FileRef, id_at_ms};
-use crate::incident::{IncidentId, Locale, Outcome, PastIncident, Registry};
+use crate::incident::{Course, IncidentId, Locale, Outcome, PastIncident, Registry};
 use crate::memory::format::parse_line;
 use crate::present::{self, Action, ImportPreview, say};
 use crate::response::postmortem::{self, Origin};
@@ -57,6 +57,10 @@ struct Record {
     id: Option<IncidentId>,
     past: PastIncident,
     private_to: Option<String>,
+    #[serde(default)]
+    course: Course,
+    #[serde(default)]
+    drafted_from: Option<Drafted>,
 }
 
 fn again(error: StoreError) -> JobError {
@@ -188,6 +192,8 @@ fn read_lines(duty: &Duty, text: &str, private_to: Option<&str>, waiting: &mut W
                 past: redacted(line.past, &|text| duty.responder.redact_text(text)),
                 // A file posted in a private channel is not shared by being read there.
                 private_to: private_to.map(str::to_owned).or(line.private_to),
+                course: redacted_course(line.course, &|text| duty.responder.redact_text(text)),
+                drafted_from: None,
             }),
             Err(reason) => waiting.unreadable.push((format!("line {number}"), reason)),
         }
@@ -208,9 +214,14 @@ fn take(
         .extend(read.into_iter().map(|document| Record {
             source: Some(document.source),
             digest: document.digest,
-            id: document.drafted_from,
+            id: None,
             past: document.past,
-            private_to: private_to.map(str::to_owned).or(document.private_to),
+            private_to: private_to.map(str::to_owned).or_else(|| {
+                let drafted = document.drafted_from.as_ref();
+                drafted.and_then(|drafted| drafted.private_to.clone())
+            }),
+            course: document.course,
+            drafted_from: document.drafted_from,
         }));
     waiting.unreadable.extend(history.unreadable);
     waiting.unreadable.extend(history.left_out);
@@ -443,6 +454,8 @@ fn record(
         source: Some(source),
         id: None,
         private_to: private_to.map(str::to_owned),
+        course: Course::default(),
+        drafted_from: None,
     }
 }
 
@@ -517,6 +530,7 @@ async fn store(
         .records
         .into_iter()
         .partition(|record| record.source.is_some());
+    let courses: Vec<Course> = lines.iter().map(|record| record.course.clone()).collect();
     let entries: Vec<Entry> = lines
         .into_iter()
         .map(|record| Entry {
@@ -529,6 +543,9 @@ async fn store(
         let outcomes = duty
             .store
             .put_past(guild, &entries, now, false)
+            .await
+            .map_err(again)?;
+        put_courses(&duty.store, guild, &outcomes, &courses)
             .await
             .map_err(again)?;
         for outcome in outcomes {
@@ -553,8 +570,8 @@ async fn store(
                 source: record.source.clone().unwrap_or_default(),
                 digest: record.digest.clone(),
                 past: record.past.clone(),
-                drafted_from: record.id,
-                private_to: record.private_to.clone(),
+                course: record.course.clone(),
+                drafted_from: record.drafted_from.clone(),
             })
             .collect();
         let into = history::Into {

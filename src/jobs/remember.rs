@@ -3,10 +3,13 @@
 //! Wanted: a bad line costs itself alone, and is named with its number; what was stored stays the
 //! same when the same file comes again; no text is stored before it was redacted.
 
-use crate::incident::{FixAttempt, IncidentId, Owner, PastIncident, Service};
-use crate::memory::format::{LONGEST_LINE, Record, parse_record, write_line, write_service};
+use crate::incident::{
+    Course, FixAttempt, Impact, IncidentId, Owner, PastEvent, PastIncident, Service, Withdrawn,
+};
+use crate::memory::format::{LONGEST_LINE, Record, parse_record, write_incident, write_service};
 use crate::store::{Entry, PutOutcome, Scope, Store, StoreError, StoredRecord};
 use jiff::Timestamp;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read, Write};
 use thiserror::Error;
@@ -100,7 +103,7 @@ pub async fn import<R: BufRead + Send>(
 ) -> Result<ImportReport, RememberError> {
     let mut report = ImportReport::default();
     // Only strictness has to hold everything until the last line is known to be good.
-    let mut batch: Vec<(u64, Entry)> = Vec::new();
+    let mut batch: Vec<(u64, Entry, Course)> = Vec::new();
     let mut services: Vec<Service> = Vec::new();
     let mut number = 0;
     while let Some(line) = next_line(&mut reader)? {
@@ -127,7 +130,7 @@ pub async fn import<R: BufRead + Send>(
                     past: redacted(line.past, options.redact),
                     private_to: line.private_to,
                 };
-                batch.push((number, entry));
+                batch.push((number, entry, redacted_course(line.course, options.redact)));
             }
             Err(reason) => report.fail(number, reason),
         }
@@ -170,11 +173,18 @@ async fn put_services(
 async fn put(
     store: &Store,
     guild: &str,
-    batch: &mut Vec<(u64, Entry)>,
+    batch: &mut Vec<(u64, Entry, Course)>,
     options: ImportOptions<'_>,
     report: &mut ImportReport,
 ) -> Result<(), RememberError> {
-    let (numbers, entries): (Vec<u64>, Vec<Entry>) = batch.drain(..).unzip();
+    let mut numbers = Vec::with_capacity(batch.len());
+    let mut entries = Vec::with_capacity(batch.len());
+    let mut courses = Vec::with_capacity(batch.len());
+    for (number, entry, course) in batch.drain(..) {
+        numbers.push(number);
+        entries.push(entry);
+        courses.push(course);
+    }
     if entries.is_empty() {
         return Ok(());
     }
@@ -185,6 +195,9 @@ async fn put(
         report.refused = outcomes
             .iter()
             .any(|outcome| matches!(outcome, PutOutcome::Refused(_)));
+    }
+    if !report.refused {
+        put_courses(store, guild, &outcomes, &courses).await?;
     }
     for (number, outcome) in numbers.into_iter().zip(outcomes) {
         match outcome {
@@ -201,6 +214,24 @@ async fn put(
         }
     }
     Ok(())
+}
+
+/// Keeps how the stored ones ran.
+pub(super) async fn put_courses(
+    store: &Store,
+    guild: &str,
+    outcomes: &[PutOutcome],
+    courses: &[Course],
+) -> Result<(), StoreError> {
+    let stored: Vec<(IncidentId, &Course)> = outcomes
+        .iter()
+        .zip(courses)
+        .filter_map(|(outcome, course)| match outcome {
+            PutOutcome::Added(id) | PutOutcome::Replaced(id) => Some((*id, course)),
+            PutOutcome::Refused(_) => None,
+        })
+        .collect();
+    store.put_courses(guild, &stored).await
 }
 
 /// The next line: its text, or why it is none; `None` at the end.
@@ -263,20 +294,82 @@ pub(super) fn redacted(
         attempts: past
             .attempts
             .into_iter()
-            .map(|attempt| FixAttempt {
-                fix: redact(&attempt.fix),
-                outcome: attempt.outcome,
-                at: attempt.at,
-                by: redact(&attempt.by),
-                environment: attempt.environment.as_deref().map(redact),
-                note: redact(&attempt.note),
-            })
+            .map(|attempt| redacted_attempt(attempt, redact))
             .collect(),
         ruled_out: all(past.ruled_out),
         prevention: redact(&past.prevention),
         source: redact(&past.source),
         duplicate_of: past.duplicate_of,
         parent: past.parent,
+    }
+}
+
+/// How it ran, with every text redacted.
+pub(super) fn redacted_course(course: Course, redact: &(dyn Fn(&str) -> String + Sync)) -> Course {
+    // A person is an id and a name: the id is no number of a card.
+    let person = |text: &str| match text.split_once(':') {
+        Some((id, name)) if !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{id}:{}", redact(name))
+        }
+        _ => redact(text),
+    };
+    let some = |text: Option<String>| text.as_deref().map(person);
+    Course {
+        severity_by: some(course.severity_by),
+        impact: Impact {
+            who: redact(&course.impact.who),
+            what: redact(&course.impact.what),
+            how_many: redact(&course.impact.how_many),
+            workaround: redact(&course.impact.workaround),
+            data: redact(&course.impact.data),
+        },
+        lead: some(course.lead),
+        comms_lead: some(course.comms_lead),
+        withdrawn: course
+            .withdrawn
+            .into_iter()
+            .map(|one| Withdrawn {
+                place: one.place,
+                attempt: redacted_attempt(one.attempt, redact),
+            })
+            .collect(),
+        events: course
+            .events
+            .into_iter()
+            .map(|mut event| {
+                each_text(&mut event.detail, &person);
+                PastEvent {
+                    by: person(&event.by),
+                    what: redact(&event.what),
+                    ..event
+                }
+            })
+            .collect(),
+        ..course
+    }
+}
+
+/// Changes every text of a document, without a call for each level of it.
+fn each_text(value: &mut Value, change: &dyn Fn(&str) -> String) {
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::String(text) => *text = change(text),
+            Value::Array(items) => waiting.extend(items),
+            Value::Object(fields) => waiting.extend(fields.values_mut()),
+            _ => {}
+        }
+    }
+}
+
+fn redacted_attempt(attempt: FixAttempt, redact: &(dyn Fn(&str) -> String + Sync)) -> FixAttempt {
+    FixAttempt {
+        fix: redact(&attempt.fix),
+        outcome: attempt.outcome,
+        at: attempt.at,
+        by: redact(&attempt.by),
+        environment: attempt.environment.as_deref().map(redact),
+        note: redact(&attempt.note),
     }
 }
 
@@ -353,12 +446,17 @@ pub async fn export<W: Write + Send>(
             return Ok(exported);
         };
         after = Some(last.past.id);
+        let ids: Vec<IncidentId> = page
+            .iter()
+            .filter(|record| !record.open)
+            .map(|record| record.past.id)
+            .collect();
+        let mut courses = store.courses(guild, &ids).await?;
         for record in page.iter().filter(|record| !record.open) {
-            writeln!(
-                writer,
-                "{}",
-                write_line(&record.past, record.private_to.as_deref())
-            )?;
+            let course = courses.remove(&record.past.id).unwrap_or_default();
+            let private_to = record.private_to.as_deref();
+            let line = write_incident(&record.past, &course, private_to);
+            writeln!(writer, "{line}")?;
             exported.incidents += 1;
         }
     }

@@ -19,6 +19,8 @@ use crate::validation::Analysis;
 use crate::validation::analysis::Audience;
 use jiff::{SignedDuration, Timestamp};
 
+/// How the opening of an incident begins that an alert opened.
+pub(super) const ALERT: &str = "alert/";
 /// After so long it is looked again where Discord was away.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 
@@ -199,14 +201,19 @@ impl Duty {
         if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
             return Box::pin(self.refresh(incident, latest.seq, &[Slot::Headline])).await;
         }
+        let opening = self
+            .store
+            .opening_of(&incident.guild, incident.id())
+            .await?;
+        if opening.starts_with(ALERT) {
+            // What an alert opened stands there without an analysis.
+            let card = present::alert_card(&Box::pin(self.alert_view(incident)).await?);
+            super::analyze::refresh_headline(self, incident, &card).await;
+            return Ok(());
+        }
         // Nothing is answered yet: what people did and what alerts say shows all the same.
         let view = Box::pin(self.alert_view(incident)).await?;
-        let headline = if view.alerts.is_some() {
-            present::alert_card(&view)
-        } else {
-            present::working(&view)
-        };
-        super::analyze::refresh_headline(self, incident, &headline).await;
+        super::analyze::refresh_headline(self, incident, &present::working(&view)).await;
         Ok(())
     }
 }

@@ -19,6 +19,7 @@ use super::joining::DOOR;
 use super::outcomes;
 use super::queue::JobError;
 use super::respond::aside;
+use super::running::ALERT;
 use super::talk::offer_reanalysis;
 use super::work::{Reanalyze, Told, WatchErrand, WatchLook, Work};
 use crate::discord::{OptionValue, Options, Person, Place, SeenMessage};
@@ -455,7 +456,7 @@ async fn opens(
         .find_map(|label| alert.labels.get(*label).cloned());
     Ok(Opens::New(Box::new(NewIncident {
         opening: format!(
-            "alert/{}/{}/{}",
+            "{ALERT}{}/{}/{}",
             place.channel,
             told.id,
             alert.key.as_str().replace('\n', "/")

@@ -9,8 +9,18 @@
 //!
 //! So that nothing is lost on the way out and back in, a line also carries `attempts` (each with
 //! `fix`, `outcome`, `at`, `by`, `environment`, `note`), `cause_confirmed`, `duplicate_of`,
-//! `parent` and `private_to`, where they say more than the others. [`parse_line`] and [`write_line`]
-//! are inverse.
+//! `parent` and `private_to`, where they say more than the others; and how the incident ran:
+//! `status` (`resolved`, `closed`, `false_alarm` or `merged`), `severity` and `severity_by`,
+//! `detected_at`, `reported_at`, `acknowledged_at`, `mitigated_at`, `impact` (`who`, `what`,
+//! `how_many`, `workaround`, `data`), `lead` and `comms_lead`, `prevention_done`, `withdrawn` (attempts
+//! that were taken back, each as in `attempts` with its `place` among all of them, from 1) and `events`
+//! (the history: each with `at`, `by`, `what`, `detail`). [`parse_line`] and [`write_incident`] are
+//! inverse.
+//!
+//! Deliberately not in it: the report and what was written in the thread (memory keeps what was made
+//! of them), analyses with their ticks, approvals and owners of steps (they are about one moment, and
+//! read back only through the rules), what people said of sameness, jobs, and posts (they are another
+//! server's messages).
 //!
 //! Each line names the `version` of the format, so that a line means the same wherever it is cut
 //! out of a file; one without is of version 1. A line of a later version is refused: keys that mean
@@ -21,7 +31,10 @@
 //! `high_risk` and `environments_apart`. They come before the incidents, whose services they name.
 
 use crate::incident::link::web_address;
-use crate::incident::{FixAttempt, IncidentId, Outcome, Owner, PastIncident, Service};
+use crate::incident::{
+    Course, FixAttempt, Impact, IncidentId, Outcome, Owner, PastEvent, PastIncident, Service,
+    Severity, Status, Withdrawn,
+};
 use crate::response::prompt::is_invisible;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -32,7 +45,7 @@ use serde_json::{Map, Value};
 pub const VERSION: u64 = 1;
 
 /// Every key that the line of an incident may carry.
-pub const KEYS: [&str; 21] = [
+pub const KEYS: [&str; 34] = [
     "record",
     "version",
     "id",
@@ -54,6 +67,19 @@ pub const KEYS: [&str; 21] = [
     "duplicate_of",
     "parent",
     "private_to",
+    "status",
+    "severity",
+    "severity_by",
+    "detected_at",
+    "reported_at",
+    "acknowledged_at",
+    "mitigated_at",
+    "impact",
+    "lead",
+    "comms_lead",
+    "prevention_done",
+    "withdrawn",
+    "events",
 ];
 
 /// Every key that the line of a service may carry.
@@ -79,6 +105,8 @@ pub struct Line {
     pub id: Option<IncidentId>,
     /// The record. Without an id in the line, its own is only a placeholder.
     pub past: PastIncident,
+    /// How it ran.
+    pub course: Course,
     /// Seen from this channel only.
     pub private_to: Option<String>,
     /// Keys that mean nothing here.
@@ -257,8 +285,116 @@ fn incident(object: Map<String, Value>) -> Result<Line, String> {
     Ok(Line {
         id,
         past,
+        course: course(&object)?,
         private_to,
         unknown_keys,
+    })
+}
+
+fn course(object: &Map<String, Value>) -> Result<Course, String> {
+    let yes = |key: &str| match object.get(key) {
+        None => Ok(false),
+        Some(Value::Bool(yes)) => Ok(*yes),
+        Some(_) => Err(format!("{key} is not true or false")),
+    };
+    let status = text(object, "status")?.map(|word| {
+        Status::parse(word.trim())
+            .filter(|status| !status.is_open())
+            .ok_or("status is none of resolved, closed, false_alarm, merged")
+    });
+    let severity = text(object, "severity")?
+        .map(|word| Severity::parse(&word).ok_or("severity is none of SEV1, SEV2, SEV3, SEV4"));
+    let person = |key: &str| -> Result<Option<String>, String> {
+        Ok(text(object, key)?.filter(|name| !name.is_empty()))
+    };
+    Ok(Course {
+        status: status.transpose()?,
+        severity: severity.transpose()?,
+        severity_by: person("severity_by")?,
+        impact: impact(object)?,
+        lead: person("lead")?,
+        comms_lead: person("comms_lead")?,
+        detected_at: time(object, "detected_at")?,
+        reported_at: time(object, "reported_at")?,
+        acknowledged_at: time(object, "acknowledged_at")?,
+        mitigated_at: time(object, "mitigated_at")?,
+        prevention_done: yes("prevention_done")?,
+        withdrawn: list(object, "withdrawn")?
+            .iter()
+            .map(withdrawn)
+            .collect::<Result<_, String>>()?,
+        events: list(object, "events")?
+            .iter()
+            .map(event)
+            .collect::<Result<_, String>>()?,
+    })
+}
+
+fn impact(object: &Map<String, Value>) -> Result<Impact, String> {
+    let Some(value) = object.get("impact") else {
+        return Ok(Impact::default());
+    };
+    // In one text: what is noticed.
+    if let Value::String(what) = value {
+        return Ok(Impact {
+            what: what.clone(),
+            ..Impact::default()
+        });
+    }
+    let Value::Object(fields) = value else {
+        return Err("impact is not a JSON object".to_owned());
+    };
+    let mut fields = fields.clone();
+    fields.retain(|_, value| !value.is_null());
+    let in_impact = |key: &str| {
+        text(&fields, key)
+            .map(Option::unwrap_or_default)
+            .map_err(|reason| format!("in impact, {reason}"))
+    };
+    Ok(Impact {
+        who: in_impact("who")?,
+        what: in_impact("what")?,
+        how_many: in_impact("how_many")?,
+        workaround: in_impact("workaround")?,
+        data: in_impact("data")?,
+    })
+}
+
+fn list<'o>(object: &'o Map<String, Value>, key: &str) -> Result<&'o [Value], String> {
+    match object.get(key) {
+        None => Ok(&[]),
+        Some(Value::Array(list)) => Ok(list),
+        Some(_) => Err(format!("{key} is not a list")),
+    }
+}
+
+fn withdrawn(value: &Value) -> Result<Withdrawn, String> {
+    let place = value.get("place").and_then(Value::as_u64);
+    Ok(Withdrawn {
+        place: place
+            .and_then(|place| u32::try_from(place).ok())
+            .filter(|place| *place > 0)
+            .ok_or("in withdrawn, place is not a whole number from 1 on")?,
+        attempt: attempt(value)?,
+    })
+}
+
+fn event(value: &Value) -> Result<PastEvent, String> {
+    let Value::Object(object) = value else {
+        return Err("an event is not a JSON object".to_owned());
+    };
+    let mut object = object.clone();
+    object.retain(|_, value| !value.is_null());
+    let in_event = |reason: String| format!("in an event, {reason}");
+    let what = text(&object, "what").map_err(in_event)?;
+    let at = time(&object, "at").map_err(in_event)?;
+    Ok(PastEvent {
+        at: at.ok_or("in an event, at is missing")?,
+        by: text(&object, "by").map_err(in_event)?.unwrap_or_default(),
+        what: what
+            .filter(|what| !what.is_empty())
+            .ok_or("in an event, what is missing")?,
+        detail: object.remove("detail").unwrap_or_default(),
     })
 }
 
@@ -287,8 +423,13 @@ fn inert(json: &str) -> String {
     out
 }
 
-/// Writes one record as a line, without the line's end.
+/// Writes one record as a line, without the line's end: nothing of how it ran.
 pub fn write_line(past: &PastIncident, private_to: Option<&str>) -> String {
+    write_incident(past, &Course::default(), private_to)
+}
+
+/// Writes one record and how it ran as a line, without the line's end.
+pub fn write_incident(past: &PastIncident, course: &Course, private_to: Option<&str>) -> String {
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| {
         let empty = match &value {
@@ -331,10 +472,83 @@ pub fn write_line(past: &PastIncident, private_to: Option<&str>) -> String {
             .collect::<Vec<_>>()
             .into(),
     );
+    put_course(&mut object, course);
     object.insert("version".to_owned(), VERSION.into());
     // Without the key a reader would take `import`.
     object.insert("source".to_owned(), past.source.clone().into());
     inert(&Value::Object(object).to_string())
+}
+
+fn put_course(object: &mut Map<String, Value>, course: &Course) {
+    let mut put = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            object.insert(key.to_owned(), value);
+        }
+    };
+    let time = |at: Option<Timestamp>| at.map(|at| at.to_string().into());
+    let person = |name: &Option<String>| {
+        let name = name.clone().filter(|name| !name.is_empty());
+        name.map(Value::String)
+    };
+    put("status", course.status.map(|status| status.word().into()));
+    put(
+        "severity",
+        course.severity.map(|severity| severity.to_string().into()),
+    );
+    put("severity_by", person(&course.severity_by));
+    put("detected_at", time(course.detected_at));
+    put("reported_at", time(course.reported_at));
+    put("acknowledged_at", time(course.acknowledged_at));
+    put("mitigated_at", time(course.mitigated_at));
+    let impact = &course.impact;
+    let said: Map<String, Value> = [
+        ("who", &impact.who),
+        ("what", &impact.what),
+        ("how_many", &impact.how_many),
+        ("workaround", &impact.workaround),
+        ("data", &impact.data),
+    ]
+    .into_iter()
+    .filter(|(_, words)| !words.is_empty())
+    .map(|(key, words)| (key.to_owned(), words.clone().into()))
+    .collect();
+    put("impact", (!said.is_empty()).then_some(said.into()));
+    put("lead", person(&course.lead));
+    put("comms_lead", person(&course.comms_lead));
+    put(
+        "prevention_done",
+        course.prevention_done.then_some(true.into()),
+    );
+    let withdrawn: Vec<Value> = course
+        .withdrawn
+        .iter()
+        .map(|one| {
+            let mut value = serde_json::to_value(&one.attempt).unwrap_or_default();
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("place".to_owned(), one.place.into());
+            }
+            value
+        })
+        .collect();
+    put(
+        "withdrawn",
+        (!withdrawn.is_empty()).then_some(withdrawn.into()),
+    );
+    let events: Vec<Value> = course
+        .events
+        .iter()
+        .map(|event| {
+            let mut fields = Map::new();
+            fields.insert("at".to_owned(), event.at.to_string().into());
+            fields.insert("by".to_owned(), event.by.clone().into());
+            fields.insert("what".to_owned(), event.what.clone().into());
+            if !event.detail.is_null() {
+                fields.insert("detail".to_owned(), event.detail.clone());
+            }
+            Value::Object(fields)
+        })
+        .collect();
+    put("events", (!events.is_empty()).then_some(events.into()));
 }
 
 /// Writes a service as a line, without the line's end; `None` where only its name is known, which
@@ -521,6 +735,50 @@ mod tests {
             (
                 r#"{"title": "a", "private_to": ""}"#,
                 "private_to names no channel",
+            ),
+            (
+                r#"{"title": "a", "status": "investigating"}"#,
+                "status is none of resolved, closed, false_alarm, merged",
+            ),
+            (
+                r#"{"title": "a", "severity": "bad"}"#,
+                "severity is none of SEV1, SEV2, SEV3, SEV4",
+            ),
+            (
+                r#"{"title": "a", "impact": 7}"#,
+                "impact is not a JSON object",
+            ),
+            (
+                r#"{"title": "a", "impact": {"who": []}}"#,
+                "in impact, who is not text",
+            ),
+            (
+                r#"{"title": "a", "prevention_done": "yes"}"#,
+                "prevention_done is not true or false",
+            ),
+            (
+                r#"{"title": "a", "mitigated_at": "soon"}"#,
+                "mitigated_at is not a time such as 2026-05-14T03:00:00Z",
+            ),
+            (
+                r#"{"title": "a", "withdrawn": [{"fix": "x"}]}"#,
+                "in withdrawn, place is not a whole number from 1 on",
+            ),
+            (
+                r#"{"title": "a", "withdrawn": {}}"#,
+                "withdrawn is not a list",
+            ),
+            (
+                r#"{"title": "a", "events": [{"at": "2026-05-14"}]}"#,
+                "in an event, what is missing",
+            ),
+            (
+                r#"{"title": "a", "events": [{"what": "opened"}]}"#,
+                "in an event, at is missing",
+            ),
+            (
+                r#"{"title": "a", "events": [7]}"#,
+                "an event is not a JSON object",
             ),
         ] {
             assert_eq!(parse_line(line), Err(reason.to_owned()), "{line}");
@@ -715,14 +973,99 @@ mod tests {
             )
     }
 
+    fn any_course() -> impl Strategy<Value = Course> {
+        let person = || proptest::option::of("[0-9]{0,19}:?\\PC{1,9}");
+        let event = (
+            0_i64..4_000_000_000_000,
+            any::<String>(),
+            "\\PC{1,9}",
+            any_detail(),
+        );
+        (
+            (
+                proptest::option::of(proptest::sample::select(vec![
+                    Status::Resolved,
+                    Status::Closed,
+                    Status::FalseAlarm,
+                    Status::Merged,
+                ])),
+                proptest::option::of(proptest::sample::select(Severity::ALL.to_vec())),
+                person(),
+                person(),
+                person(),
+            ),
+            (
+                any_time(),
+                any_time(),
+                any_time(),
+                any_time(),
+                any::<bool>(),
+            ),
+            (
+                any::<String>(),
+                any::<String>(),
+                any::<String>(),
+                any::<String>(),
+                any::<String>(),
+            ),
+            proptest::collection::vec((1_u32..9, any_attempt()), 0..3),
+            proptest::collection::vec(event, 0..4),
+        )
+            .prop_map(|(ends, times, words, withdrawn, events)| Course {
+                status: ends.0,
+                severity: ends.1,
+                severity_by: ends.2,
+                lead: ends.3,
+                comms_lead: ends.4,
+                detected_at: times.0,
+                reported_at: times.1,
+                acknowledged_at: times.2,
+                mitigated_at: times.3,
+                prevention_done: times.4,
+                impact: Impact {
+                    who: words.0,
+                    what: words.1,
+                    how_many: words.2,
+                    workaround: words.3,
+                    data: words.4,
+                },
+                withdrawn: withdrawn
+                    .into_iter()
+                    .map(|(place, attempt)| Withdrawn { place, attempt })
+                    .collect(),
+                events: events
+                    .into_iter()
+                    .map(|(ms, by, what, detail)| PastEvent {
+                        at: Timestamp::from_millisecond(ms).unwrap_or_default(),
+                        by,
+                        what,
+                        detail,
+                    })
+                    .collect(),
+            })
+    }
+
+    fn any_detail() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Null),
+            (any::<String>(), any::<i64>(), any::<bool>()).prop_map(|(text, number, yes)| {
+                serde_json::json!({"to": text, "attempt": number, "from": null, "more": [yes]})
+            }),
+        ]
+    }
+
     proptest! {
         #[test]
-        fn a_line_written_is_the_record_read(past in any_past(), private in proptest::option::of("[0-9]{1,19}")) {
-            let line = write_line(&past, private.as_deref());
+        fn a_line_written_is_the_record_read(
+            past in any_past(), course in any_course(),
+            private in proptest::option::of("[0-9]{1,19}"),
+        ) {
+            let line = write_incident(&past, &course, private.as_deref());
             prop_assert!(!line.contains('\n'));
             let read = parse_line(&line).expect("what is written can be read");
             prop_assert_eq!(read.id, Some(past.id));
             prop_assert_eq!(read.past, past);
+            prop_assert_eq!(read.course, course);
             prop_assert_eq!(read.private_to, private);
             prop_assert_eq!(read.unknown_keys, Vec::<String>::new());
         }

@@ -247,26 +247,198 @@ fn sentence(entry: &Entry, ink: &Ink, room: usize) -> String {
 /// How the record is marked in a draft.
 const MARK: (&str, &str) = ("<!-- precedent-record: ", " -->");
 
-/// The line of the import format that a draft carries, if it does.
+/// The line of the import format that a draft carries, if it does: the last one, what stands above it
+/// may be anybody's words.
 pub fn record_in(draft: &str) -> Option<&str> {
-    // The last line alone: what stands above may be anybody's words.
-    let last = draft.trim_end().lines().next_back()?;
-    last.strip_prefix(MARK.0)?.strip_suffix(MARK.1)
+    let (_, rest) = draft.rsplit_once(MARK.0)?;
+    Some(rest.split_once(MARK.1)?.0)
 }
 
-/// The draft that a record alone would give, without its comment.
-pub fn of_record(past: &PastIncident, locale: Locale) -> String {
+/// What of a draft is read back where somebody edited it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One line: what was wrong.
+    Title,
+    /// The service.
+    Service,
+    /// The environment.
+    Environment,
+    /// When the impact began.
+    Started,
+    /// When it was over.
+    Resolved,
+    /// What was seen.
+    Symptoms,
+    /// Error lines.
+    Errors,
+    /// The cause.
+    Cause,
+    /// What ended it, and what was tried.
+    Fixes,
+    /// What it was not.
+    RuledOut,
+    /// What would prevent it.
+    Prevention,
+}
+
+/// The parts of a draft that no longer stand as its record gives them. Compared are their own lines,
+/// not how they read: what stands in the timeline, in whatever words, changes nothing.
+pub fn edited(draft_text: &str, past: &PastIncident, times: Times) -> Vec<Part> {
+    let locale = language_of(draft_text);
+    let stands = Pieces::of(draft_text, locale);
+    let was = of_record(past, times, locale);
+    let was = Pieces::of(&was, locale);
+    let fact = |part: Part, label: &str| (part, stands.fact(label) != was.fact(label));
+    let section =
+        |part: Part, heading: &str| (part, stands.section(heading) != was.section(heading));
+    [
+        (Part::Title, stands.title != was.title),
+        fact(Part::Service, say::service_heading(locale)),
+        fact(Part::Environment, say::environment_heading(locale)),
+        fact(Part::Started, say::moment_heading(locale, Moment::Started)),
+        fact(
+            Part::Resolved,
+            say::moment_heading(locale, Moment::Resolved),
+        ),
+        section(Part::Symptoms, say::symptoms_heading(locale)),
+        section(Part::Errors, say::errors_heading(locale)),
+        section(Part::Cause, say::cause_label(locale)),
+        section(Part::Fixes, say::resolution_heading(locale)),
+        section(Part::Fixes, say::tried_label(locale)),
+        section(Part::RuledOut, say::ruled_out_heading(locale)),
+        section(Part::Prevention, say::prevention_heading(locale)),
+    ]
+    .into_iter()
+    .filter(|(_, changed)| *changed)
+    .map(|(part, _)| part)
+    .collect()
+}
+
+/// A draft without what tells of the record rather than being it: the timeline, what a model wrote,
+/// our own remarks. Whoever reads an edited field reads it here.
+pub fn record_of(draft_text: &str) -> String {
+    let locale = language_of(draft_text);
+    let pieces = Pieces::of(draft_text, locale);
+    let aside = [say::summary_heading(locale), say::timeline_heading(locale)];
+    let remarks = [
+        say::not_recorded(locale),
+        say::cause_mark(locale, true),
+        say::cause_mark(locale, false),
+    ];
+    let mut out = vec![pieces.title, String::new()];
+    out.extend(pieces.facts);
+    for (heading, lines) in pieces.sections {
+        if aside.iter().any(|aside| heading == format!("## {aside}")) {
+            continue;
+        }
+        out.extend([String::new(), heading, String::new()]);
+        let said = lines.into_iter().filter(|line| {
+            let remark = line.strip_prefix('_').and_then(|it| it.strip_suffix('_'));
+            remark.is_none_or(|remark| !remarks.contains(&remark))
+        });
+        out.extend(said);
+    }
+    out.push(String::new());
+    out.join("\n")
+}
+
+/// The language of a draft, by its headings.
+fn language_of(draft_text: &str) -> Locale {
+    let found = |locale: Locale| {
+        let headings = headings(locale);
+        let lines = draft_text.lines().map(str::trim);
+        lines
+            .filter(|line| headings.iter().any(|heading| line == heading))
+            .count()
+    };
+    if found(Locale::Zh) > found(Locale::En) {
+        Locale::Zh
+    } else {
+        Locale::En
+    }
+}
+
+fn headings(locale: Locale) -> Vec<String> {
+    [
+        say::summary_heading(locale),
+        say::impact_label(locale),
+        say::symptoms_heading(locale),
+        say::errors_heading(locale),
+        say::cause_label(locale),
+        say::resolution_heading(locale),
+        say::tried_label(locale),
+        say::ruled_out_heading(locale),
+        say::prevention_heading(locale),
+        say::timeline_heading(locale),
+    ]
+    .iter()
+    .map(|heading| format!("## {heading}"))
+    .collect()
+}
+
+/// A draft by its own headings. White space and empty lines don't count: editors move them.
+struct Pieces {
+    title: String,
+    facts: Vec<String>,
+    sections: Vec<(String, Vec<String>)>,
+}
+
+impl Pieces {
+    fn of(text: &str, locale: Locale) -> Self {
+        let headings = headings(locale);
+        let mut pieces = Self {
+            title: String::new(),
+            facts: Vec::new(),
+            sections: Vec::new(),
+        };
+        for line in text.lines() {
+            let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+            if line.starts_with(MARK.0.trim()) {
+                break;
+            }
+            if line.is_empty() {
+                continue;
+            }
+            // A heading that comes twice is text.
+            let begins = headings.contains(&line)
+                && !pieces.sections.iter().any(|(heading, _)| *heading == line);
+            if begins {
+                pieces.sections.push((line, Vec::new()));
+            } else if let Some((_, lines)) = pieces.sections.last_mut() {
+                lines.push(line);
+            } else if pieces.title.is_empty() && line.starts_with('#') {
+                pieces.title = line;
+            } else {
+                pieces.facts.push(line);
+            }
+        }
+        pieces
+    }
+
+    fn fact(&self, label: &str) -> Option<&str> {
+        let begin = format!("- **{label}**:");
+        let mut facts = self.facts.iter();
+        facts
+            .find_map(|line| line.strip_prefix(&begin))
+            .map(str::trim)
+    }
+
+    fn section(&self, heading: &str) -> Option<&[String]> {
+        let heading = format!("## {heading}");
+        let section = self.sections.iter().find(|(known, _)| *known == heading);
+        section.map(|(_, lines)| lines.as_slice())
+    }
+}
+
+/// The draft that a record and its times alone would give, without its comment.
+fn of_record(past: &PastIncident, times: Times, locale: Locale) -> String {
     let chronicle = Chronicle {
         severity: None,
         status: Status::Resolved,
         lead: None,
         reporter: String::new(),
         running: Running {
-            times: Times {
-                started: past.started_at,
-                resolved: past.resolved_at,
-                ..Times::default()
-            },
+            times,
             ..Running::default()
         },
         summary_of_model: None,
@@ -363,10 +535,10 @@ pub fn draft(chronicle: &Chronicle, locale: Locale, now: Timestamp) -> String {
         say::timeline_heading(locale),
         lines(&chronicle.entries, &ink),
     );
-    let mut out: Vec<String> = out
-        .iter()
-        .map(|line| line.replace("<!--", "<! --"))
-        .collect();
+    // No comment but ours, whoever wrote what stands above it.
+    for line in &mut out {
+        *line = line.replace("<!--", "<! --").replace("-->", "-- >");
+    }
     // A comment must not end early: JSON may escape what ends it.
     let line = chronicle.line.replace("--", "-\\u002d");
     if !line.is_empty() {
@@ -434,9 +606,13 @@ fn facts(chronicle: &Chronicle, locale: Locale, out: &mut Vec<String>) {
     }
 }
 
-/// Text of others as one line of Markdown: no heading, no list, no comment of its own.
+/// Text of others as one line of Markdown: no heading, no list, no block of its own.
 fn one_line(text: &str) -> String {
     let plain = super::escape::plain(text);
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.replace("<!--", "<! --").replace("-->", "-- >")
+    let marks = ["#", ">", "|", "- ", "+ ", "* ", "```", "~~~"];
+    if marks.iter().any(|mark| line.starts_with(mark)) {
+        return format!("\\{line}");
+    }
+    line
 }

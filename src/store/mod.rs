@@ -18,6 +18,7 @@ mod analyses;
 mod approvals;
 mod attempts;
 mod audit;
+mod courses;
 mod error;
 mod imports;
 mod incidents;

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use precedent::incident::{
-    FixAttempt, IncidentId, Outcome, Owner, PastIncident, Registry, Service,
+    Course, FixAttempt, Impact, IncidentId, Outcome, Owner, PastEvent, PastIncident, Registry,
+    Service, Severity, Status, Withdrawn,
 };
 use precedent::jobs::remember::{self, ImportOptions, Whose};
 use precedent::memory::{Database, Query};
@@ -113,12 +114,67 @@ fn record() -> impl Strategy<Value = (PastIncident, Option<String>)> {
         })
 }
 
+fn course() -> impl Strategy<Value = Course> {
+    let person = || proptest::option::of("[0-9]{1,19}:[a-z支]{1,9}");
+    let ends = vec![
+        Status::Resolved,
+        Status::Closed,
+        Status::FalseAlarm,
+        Status::Merged,
+    ];
+    let event = (0_i64..4_000_000_000_000, text(), "[a-z_]{1,9}", text());
+    (
+        (
+            proptest::sample::select(ends),
+            proptest::option::of(proptest::sample::select(Severity::ALL.to_vec())),
+            person(),
+            person(),
+        ),
+        (time(), time(), time(), time(), any::<bool>()),
+        (text(), text(), text()),
+        proptest::collection::btree_map(1_u32..5, attempt(), 0..3),
+        proptest::collection::vec(event, 0..4),
+    )
+        .prop_map(|(ends, times, words, withdrawn, events)| Course {
+            status: Some(ends.0),
+            severity: ends.1,
+            severity_by: ends.1.and(ends.2),
+            lead: ends.3.clone(),
+            comms_lead: ends.3,
+            detected_at: times.0,
+            reported_at: times.1,
+            acknowledged_at: times.2,
+            mitigated_at: times.3,
+            prevention_done: times.4,
+            impact: Impact {
+                who: words.0,
+                what: words.1,
+                data: words.2,
+                ..Impact::default()
+            },
+            withdrawn: withdrawn
+                .into_iter()
+                .map(|(place, attempt)| Withdrawn { place, attempt })
+                .collect(),
+            events: events
+                .into_iter()
+                .map(|(ms, by, what, to)| PastEvent {
+                    at: at(ms),
+                    by,
+                    what,
+                    detail: serde_json::json!({"to": to, "attempt": ms}),
+                })
+                .collect(),
+        })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_exported_and_imported_is_what_was_kept(
         records in proptest::collection::vec(record(), 1..6),
+        courses in proptest::collection::vec(course(), 6),
         owners in proptest::collection::vec(("[a-z ]{0,9}", "[a-z]{1,9}"), 0..3),
         aliases in proptest::collection::btree_set("[a-z]{4,9}", 0..3),
     ) {
@@ -136,6 +192,12 @@ proptest! {
                 .map(|(number, (past, private_to))| Entry { id: Some(id(number)), past, private_to })
                 .collect();
             one.put_past("g", &entries, at(0), true).await.expect("stored");
+            let ran: Vec<(IncidentId, &Course)> = (1..)
+                .map(id)
+                .zip(&courses)
+                .take(entries.len())
+                .collect();
+            one.put_courses("g", &ran).await.expect("stored");
             let text = exported(&one, "g").await;
             assert_eq!(text.lines().count(), entries.len() + 1);
 
@@ -148,6 +210,15 @@ proptest! {
                 store.records_for_operator(guild, None, 99).await.expect("read")
             };
             assert_eq!(kept(other.clone(), "h").await, kept(one.clone(), "g").await);
+            let ids: Vec<IncidentId> = ran.iter().map(|(id, _)| *id).collect();
+            let ran_there = other.courses("h", &ids).await.expect("read");
+            assert_eq!(ran_there, one.courses("g", &ids).await.expect("read"));
+            for (id, course) in &ran {
+                let there = &ran_there[id];
+                assert_eq!((there.status, there.severity), (course.status, course.severity));
+                assert_eq!(there.events, course.events);
+                assert_eq!(there.withdrawn.len(), course.withdrawn.len());
+            }
             // The same once more changes nothing.
             import(&other, "h", &text).await;
             assert_eq!(exported(&other, "h").await, text);

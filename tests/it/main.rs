@@ -7,6 +7,7 @@ mod cases;
 mod command_line;
 mod discord;
 mod documents;
+mod drafts;
 mod embeddings;
 mod grounding;
 mod hindsight;

@@ -9,8 +9,8 @@ use precedent::database::{query, query_scalar};
 use precedent::incident::proposal::Proposal;
 use precedent::incident::words::tokens;
 use precedent::incident::{
-    Engine, FailureClass, FixAttempt, IncidentId, Locale, Memory, Outcome, PastIncident, Registry,
-    Report, Route, Service, Severity, Status, Tier,
+    Engine, FailureClass, FixAttempt, Impact, IncidentId, Locale, Memory, Moment, Outcome,
+    PastIncident, Registry, Report, Route, Service, Severity, Status, Tier,
 };
 use precedent::jobs::remember::{ImportOptions, ImportReport, Whose, export, import};
 use precedent::memory::{Database, Found, Query};
@@ -135,6 +135,7 @@ in_every_home!(
     a_bad_line_costs_itself_alone,
     an_import_twice_is_an_import_once,
     export_and_import_lose_nothing,
+    an_incident_that_was_lived_through_comes_back_whole,
     many_writers_and_readers_at_once,
 );
 
@@ -1385,6 +1386,129 @@ async fn export_and_import_lose_nothing(home: &Home) {
     assert!(!seen.contains("private"));
     let scope = Scope::new("g", "c9");
     assert_eq!(take(&store, Whose::Scope(&scope)).await, out);
+}
+
+async fn an_incident_that_was_lived_through_comes_back_whole(home: &Home) {
+    let store = home.store().await;
+    let scope = Scope::new("g", "c1");
+    let opened = store.open_incident("g", &new_incident("a")).await.unwrap();
+    let id = opened.id();
+    let change = |by: &'static str, ms: i64, changes: Vec<Change>| {
+        let (store, scope) = (&store, &scope);
+        async move { store.update(scope, id, by, at(ms), &changes).await.unwrap() }
+    };
+    let impact = Impact {
+        who: "customers who pay by card".into(),
+        how_many: "about 8 %".into(),
+        data: "none lost".into(),
+        ..Impact::default()
+    };
+    change("alice", 1_000, vec![Change::Severity(Severity::Sev2)]).await;
+    change("alice", 2_000, vec![Change::Impact(Box::new(impact))]).await;
+    change("bob", 3_000, vec![Change::Lead(Some("7:bob".into()))]).await;
+    change("bob", 4_000, vec![Change::CommsLead(Some("8:chen".into()))]).await;
+    let detected = Change::Time {
+        moment: Moment::Detected,
+        at: Some(at(500)),
+    };
+    change("bob", 5_000, vec![detected]).await;
+    for (key, fix) in [
+        ("1/0", "raise the pool"),
+        ("1/1", "restart"),
+        ("1/2", "stop the job"),
+    ] {
+        let attempt = FixAttempt {
+            by: "alice".into(),
+            at: Some(at(6_000)),
+            ..FixAttempt::new(fix, Outcome::Mitigated)
+        };
+        store
+            .record_attempt(&scope, id, key, &attempt, at(6_000))
+            .await
+            .unwrap();
+    }
+    // What was taken back stood before and between what counts.
+    for seq in [1, 3] {
+        store
+            .withdraw_attempt(&scope, id, seq, "alice", at(7_000))
+            .await
+            .unwrap();
+    }
+    store
+        .confirm_cause(&scope, id, "the job", "bob", at(8_000))
+        .await
+        .unwrap();
+    change("bob", 9_000, vec![Change::Status(Status::Mitigated)]).await;
+    change("bob", 10_000, vec![Change::Status(Status::Closed)]).await;
+    change("bob", 11_000, vec![Change::PreventionDone(true)]).await;
+    let none = store.open_incident("g", &new_incident("b")).await.unwrap();
+    store
+        .set_status(&scope, none.id(), Status::FalseAlarm, "bob", at(12_000))
+        .await
+        .unwrap();
+    // Still open: it is not exported.
+    store.open_incident("g", &new_incident("c")).await.unwrap();
+
+    let out = take(&store, Whose::Operator("g")).await;
+    assert_eq!(out.lines().count(), 2);
+    let elsewhere = home.another().await;
+    let other = elsewhere.store().await;
+    for (added, replaced) in [(2, 0), (0, 2)] {
+        let report = bring(&other, &out, true).await;
+        assert_eq!(
+            (report.added, report.replaced),
+            (added, replaced),
+            "{report:?}"
+        );
+        assert_eq!(report.unknown_keys, [].into());
+        assert_eq!(take(&other, Whose::Operator("g")).await, out);
+    }
+    let ids = [id, none.id()];
+    assert_eq!(
+        other.courses("g", &ids).await.unwrap(),
+        store.courses("g", &ids).await.unwrap()
+    );
+    let public = Scope::public("g");
+    for id in ids {
+        let (was, is) = (
+            store.incident_of_guild("g", id).await.unwrap().unwrap(),
+            other.incident(&public, id).await.unwrap(),
+        );
+        assert_eq!(is.past, was.past);
+        assert_eq!(is.course(), was.course());
+        assert_eq!(is.times(), was.times());
+        assert_eq!(
+            other.history(&public, id).await.unwrap(),
+            store.history(&scope, id).await.unwrap()
+        );
+        let kept = |attempts: Vec<precedent::store::Attempt>| -> Vec<_> {
+            let all = attempts.into_iter();
+            all.map(|it| (it.seq, it.fix, it.withdrawn)).collect()
+        };
+        assert_eq!(
+            kept(other.attempts(&public, id).await.unwrap()),
+            kept(store.attempts(&scope, id).await.unwrap())
+        );
+    }
+    assert_eq!(
+        other.incident(&public, ids[1]).await.unwrap().status,
+        Status::FalseAlarm
+    );
+    // A history that was written here is not replaced, and a line without a word changes nothing.
+    let forged = format!(
+        r#"{{"id": {}, "title": "503s", "events": [{{"at": "2020-01-01", "by": "mallory", "what": "opened"}}]}}"#,
+        id.number()
+    );
+    bring(&other, &forged, true).await;
+    let kept = other.incident(&public, id).await.unwrap();
+    assert_eq!(
+        (kept.status, kept.severity),
+        (Status::Closed, Some(Severity::Sev2))
+    );
+    assert_eq!(
+        other.history(&public, id).await.unwrap(),
+        store.history(&scope, id).await.unwrap()
+    );
 }
 
 // ---- many at once ------------------------------------------------------------------------------

@@ -945,6 +945,7 @@ async fn two_hundred_alerts_in_ten_seconds() {
     storm(Duration::from_millis(50), "always").await;
 }
 
+#[expect(clippy::print_stdout, reason = "figures for whoever measures")]
 async fn storm(between: Duration, analysis: &str) {
     let services = [
         "payments-api",
