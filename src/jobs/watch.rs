@@ -18,6 +18,7 @@ use super::duty::{Duty, Posted, incident_of, reporter_name, scope_of};
 use super::joining::DOOR;
 use super::outcomes;
 use super::queue::JobError;
+use super::running::ALERT;
 use super::respond::aside;
 use super::talk::offer_reanalysis;
 use super::work::{Reanalyze, Told, WatchErrand, WatchLook, Work};
@@ -455,7 +456,7 @@ async fn opens(
         .find_map(|label| alert.labels.get(*label).cloned());
     Ok(Opens::New(Box::new(NewIncident {
         opening: format!(
-            "alert/{}/{}/{}",
+            "{ALERT}{}/{}/{}",
             place.channel,
             told.id,
             alert.key.as_str().replace('\n', "/")
