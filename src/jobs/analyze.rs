@@ -4,7 +4,7 @@
 //! and posts nothing twice: opened, headline, thread, progress, begun, answered, cards, checklist,
 //! update.
 
-use super::duty::{Duty, PostError, Posted, files, incident_of, reporter, scope_of};
+use super::duty::{Duty, PostError, Posted, files, incident_of, reporter, reporter_id, scope_of};
 use super::joining;
 use super::pause;
 use super::queue::{Job, JobError};
@@ -628,7 +628,9 @@ async fn show_provisional(
 /// What the model's triage changed of the incident: its title, and a severity that nobody set.
 async fn refined(duty: &Duty, incident: Incident, read: &Read) -> Result<Incident, JobError> {
     let mut changes = Vec::new();
-    if incident.past.title != read.title {
+    // What an alert opened keeps the alert's name, by which people know it.
+    let by_a_person = reporter_id(&incident.reporter).is_some();
+    if by_a_person && incident.past.title != read.title {
         changes.push(Change::Title(read.title.clone()));
     }
     if incident.severity_by.is_none() && incident.severity != Some(read.severity()) {

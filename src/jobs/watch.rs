@@ -943,11 +943,7 @@ impl Duty {
             .sort_by_key(|line| (!line.fires, std::cmp::Reverse(line.last)));
         let told = self.store.alerts_of(guild, incident.id(), true).await?;
         let fires = |told: &&ToldAlert| told.alert.status() == AlertStatus::Firing;
-        let last = told
-            .iter()
-            .filter(fires)
-            .next_back()
-            .or_else(|| told.last());
+        let last = told.iter().rfind(fires).or_else(|| told.last());
         if let Some(told) = last {
             let alert = &told.alert;
             alert.source.name().clone_into(&mut alerts.source);

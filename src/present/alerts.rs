@@ -205,6 +205,7 @@ fn change_line(change: &Change, locale: Locale, ink: &Ink) -> String {
     let to = change
         .to
         .as_deref()
+        .filter(|to| !change.what.contains(*to))
         .map(|to| format!("→ {}", ink.text(to, 40)));
     let went: Vec<String> = revision.into_iter().chain(to).collect();
     parts.push(went.join(" "));

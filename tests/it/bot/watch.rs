@@ -558,7 +558,9 @@ async fn an_alert_is_analyzed_on_its_button() {
     assert_eq!(asked(&watched), 1);
     let card = watched.card();
     assert!(
-        card.shows("Seen 1x here") && card.shows("🔔 **PoolEmpty** firing 1x"),
+        card.shows("SEV2 · payments-api · PoolEmpty")
+            && card.shows("Seen 1x here")
+            && card.shows("🔔 **PoolEmpty** firing 1x"),
         "{card}"
     );
     assert!(!has_button(&card, "Analyze"), "{card}");
