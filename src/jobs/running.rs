@@ -201,19 +201,14 @@ impl Duty {
         if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
             return Box::pin(self.refresh(incident, latest.seq, &[Slot::Headline])).await;
         }
-        let opening = self
-            .store
-            .opening_of(&incident.guild, incident.id())
-            .await?;
-        if opening.starts_with(ALERT) {
-            // What an alert opened stands there without an analysis.
-            let card = present::alert_card(&Box::pin(self.alert_view(incident)).await?);
-            super::analyze::refresh_headline(self, incident, &card).await;
-            return Ok(());
-        }
         // Nothing is answered yet: what people did and what alerts say shows all the same.
         let view = Box::pin(self.alert_view(incident)).await?;
-        super::analyze::refresh_headline(self, incident, &present::working(&view)).await;
+        let headline = if view.alerts.is_some() {
+            present::alert_card(&view)
+        } else {
+            present::working(&view)
+        };
+        super::analyze::refresh_headline(self, incident, &headline).await;
         Ok(())
     }
 }

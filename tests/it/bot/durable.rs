@@ -466,6 +466,10 @@ async fn a_session_that_is_resumed_with_overlap_repeats_nothing() {
         .discord
         .slash(incident.alice, thread, "why", json!({}));
     let _explained = why.ephemeral().await;
+    incident
+        .discord
+        .await_message(thread, |post| post.shows("new message"))
+        .await;
     incident.idle().await;
     incident.drop_and_resume(100).await;
     // Something after the replay, so that the replay is over.
