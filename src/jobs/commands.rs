@@ -594,7 +594,9 @@ pub(super) async fn catch_up(
         .as_ref()
         .and_then(|stored| Some((stored, duty.shown(stored)?)));
     let Some((stored, analysis)) = shown else {
-        return incident_show(duty, who, place, &Options::default()).await;
+        let named = OptionValue::Text(incident.id().to_string());
+        let options = Options([("id".to_owned(), named)].into());
+        return incident_show(duty, who, place, &options).await;
     };
     let mut view = duty.view(&incident, stored, &analysis, now).await?;
     view.locale = who.locale;

@@ -392,6 +392,16 @@ impl Duty {
         // What memory takes for the beginning, where nobody said it, is no word of a person.
         view.started_at = incident.times().started;
         view.returned(&stored.case);
+        // What was open elsewhere may be over, merged or another channel's by now.
+        let mut ongoing = Vec::with_capacity(view.ongoing.len());
+        for other in std::mem::take(&mut view.ongoing) {
+            let known = self.store.incident(&scope, other.id).await;
+            if known.is_ok_and(|known| known.status.is_open() && known.private == incident.private)
+            {
+                ongoing.push(other);
+            }
+        }
+        view.ongoing = ongoing;
         view.alerts = Box::pin(self.alerts_shown(incident)).await?;
         view.cause_confirmed = incident.past.cause_confirmed;
         if view.severity.is_grave() {

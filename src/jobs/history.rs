@@ -589,11 +589,14 @@ fn keep_what_people_said(new: &mut PastIncident, known: &PastIncident) {
     let mut taken = vec![false; new.attempts.len()];
     for said in known.attempts.iter().filter(by_people) {
         let free = |exactly: bool| {
-            new.attempts.iter().zip(&taken).position(|(attempt, taken)| {
-                !taken
-                    && sameness::same(&attempt.fix, &said.fix)
-                    && (!exactly || attempt.outcome == said.outcome)
-            })
+            new.attempts
+                .iter()
+                .zip(&taken)
+                .position(|(attempt, taken)| {
+                    !taken
+                        && sameness::same(&attempt.fix, &said.fix)
+                        && (!exactly || attempt.outcome == said.outcome)
+                })
         };
         match free(true).or_else(|| free(false)) {
             Some(at) => {

@@ -44,9 +44,7 @@ pub mod wire;
 #[cfg(test)]
 pub(crate) mod checks;
 
-pub use alerts::{
-    AlertLine, Alerts, WatchRow, alert_card, suggest_end, watch_line, watch_list,
-};
+pub use alerts::{AlertLine, Alerts, WatchRow, alert_card, suggest_end, watch_line, watch_list};
 pub use answer::{AnswerView, answer};
 pub use approval::{
     Approval, ApprovalState, Void, approval_request, approval_stands, approval_void, approve_own,

@@ -56,8 +56,8 @@ pub use settings::{Criteria, Roles};
 pub use ticks::Tick;
 pub use vectors::Unembedded;
 pub use watch::{
-    AlertChannel, Belongs, Errand, Known, Opens, TakenAlert, Todo, ToldAlert, WatchedFor, WatchedPlace,
-    Written,
+    AlertChannel, Belongs, Errand, Known, Opens, TakenAlert, Todo, ToldAlert, WatchedFor,
+    WatchedPlace, Written,
 };
 
 use crate::database::place;

@@ -306,3 +306,59 @@ async fn what_keeps_coming_says_how_often_and_which_prevention_is_open() {
     assert!(done.original().await.shows("INC-0011 is changed"));
     super::opened::ends(opened.at).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_an_hour_after_it_was_resolved_runs_it_again() {
+    let opened = opened().await;
+    let bob = opened.member("bob");
+    let store = opened.at.app.as_ref().expect("the bot runs").store();
+    store
+        .set_status(
+            &opened.scope(),
+            opened.id(),
+            Status::Resolved,
+            "alice",
+            jiff::Timestamp::now(),
+        )
+        .await
+        .expect("it can be resolved");
+    minutes_pass(&opened.at, 60).await;
+    let bobs = opened.reports(bob, json!({"report": BOBS})).await;
+    let offer = bobs.next_followup().await;
+    assert!(
+        offer.shows("resolved 1 h ago") && offer.shows("Is it back?"),
+        "{offer}"
+    );
+    minutes_pass(&opened.at, 1).await;
+    opened.at.idle().await;
+    opened
+        .said("➕ bob reports the same: this runs again.")
+        .await;
+    let stored = opened.stored().await;
+    assert_eq!(stored.status, Status::Investigating);
+    assert_eq!((stored.past.resolved_at, stored.mitigated_at), (None, None));
+    super::opened::ends(opened.at).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_false_alarm_within_the_minute_swallows_no_report() {
+    let opened = opened().await;
+    let bob = opened.member("bob");
+    let bobs = opened.reports(bob, json!({"report": BOBS})).await;
+    bobs.next_followup().await;
+    let headline = opened.report.original().await;
+    opened
+        .press(opened.at.alice, &headline, "False alarm")
+        .await;
+    minutes_pass(&opened.at, 1).await;
+    opened.at.idle().await;
+    let asked = bobs.original().await;
+    opened
+        .at
+        .discord
+        .await_edit(&asked, |post| post.shows("INC-0014"))
+        .await;
+    opened.at.idle().await;
+    assert_eq!(opened.count("reports the same"), 0);
+    super::opened::ends(opened.at).await;
+}

@@ -547,3 +547,38 @@ async fn a_chinese_incident_is_owned_in_chinese() {
     assert_eq!(caught.content.lines().count(), 5, "{caught}");
     opened.ends().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_people_press_while_the_model_thinks_stands_when_it_answers() {
+    let model = super::opened::model(super::opened::analysis_answer(&["INC-0012"], "SEV2")).await;
+    let (reply, hold) = super::triage_reply().held();
+    model.on(standin::llm::Task::Triage, reply);
+    let at = super::Incident::begins(Given {
+        model: Some(model),
+        ..Given::default()
+    })
+    .await;
+    let report = at
+        .analyze_with(json!({"report": REFUND_REPORT, "severity": "SEV2"}))
+        .await;
+    let thread = at.thread(&report).await;
+    hold.arrived().await;
+    let headline = report.original().await;
+    let press = at.discord.click(at.alice, &headline, "I'll lead");
+    press.response().await;
+    let headline = at
+        .discord
+        .await_edit(&headline, |post| post.shows("Lead: alice"))
+        .await;
+    hold.release();
+    let update = at
+        .discord
+        .await_message(thread, |post| {
+            post.shows("Lead: alice") && post.shows("Impact:")
+        })
+        .await;
+    at.idle().await;
+    drop((headline, update));
+    assert!(report.original().await.shows("Lead: alice"));
+    super::opened::ends(at).await;
+}
