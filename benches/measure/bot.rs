@@ -107,6 +107,15 @@ impl Server {
         self.discord.await_request("PATCH", &path, 1).await;
     }
 
+    /// Calls off an incident whose analysis is over: the next report may resemble it, and is an
+    /// incident of its own all the same.
+    pub async fn is_called_off(&self, headline: MessageId) {
+        let press = self.discord.click(self.alice, headline, "False alarm");
+        press.response().await;
+        let path = format!("/channels/{}/messages/{headline}", self.channel);
+        self.discord.await_request("PATCH", &path, 2).await;
+    }
+
     /// Starts the bot and waits until it is connected and its commands are there.
     pub async fn bot(&self, database: &Path, model: Option<&ChatModel>) -> Result<Bot> {
         let before = self.discord.registrations();

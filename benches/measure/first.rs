@@ -25,6 +25,7 @@ pub async fn measure(server: &Server) -> Result<Vec<Row>> {
         let shown = started.elapsed();
         server.is_over(headline.id).await;
         let over = started.elapsed();
+        server.is_called_off(headline.id).await;
         if cold.is_none() {
             // The first of a process, whatever it still has to make ready.
             cold = Some(first);

@@ -92,6 +92,7 @@ pub async fn idle(server: &Server) -> Result<Vec<Row>> {
     for number in 0..20 {
         let headline = server.analyze(&past::report(number)).original().await;
         server.is_over(headline.id).await;
+        server.is_called_off(headline.id).await;
     }
     tokio::time::sleep(quiet).await;
     let after_work = bot.resident()?;
