@@ -396,7 +396,7 @@ impl Told<'_> {
         );
         let who = self.people(|impact| &impact.who);
         let mut said = match (how_many.is_empty(), what.is_empty()) {
-            (false, false) => say::pair(self.view.locale, &how_many, &what),
+            (false, false) => say::how_many_what(self.view.locale, &how_many, &what),
             (false, true) => how_many,
             (true, false) => what,
             (true, true) => String::new(),
@@ -646,7 +646,7 @@ mod tests {
         Investigating · 26 May 2026, 03:00 UTC
         Customers: Some checkouts fail
         Since: 02:51 UTC
-        Data: no loss reported, not yet ruled out
+        Data: not known yet; loss is not ruled out
         Root cause: not confirmed
         Plan: the payments team is on it
         Restoration time: not known
@@ -673,7 +673,7 @@ mod tests {
         调查中 · 2026年5月26日 03:00 UTC
         客户影响：Some checkouts fail
         开始时间：02:51 UTC
-        数据：未收到数据丢失报告，尚未排除
+        数据：尚不清楚，未排除丢失
         根因：未确认
         计划：the payments team is on it
         预计恢复时间：未知

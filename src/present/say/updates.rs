@@ -38,7 +38,7 @@ words! {
     /// More is known than before.
     more_is_known "more is known, see above" "已知信息有更新（见上）"
     /// Nobody said anything of data.
-    data_not_ruled_out "no loss reported, not yet ruled out" "未收到数据丢失报告，尚未排除"
+    data_not_ruled_out "not known yet; loss is not ruled out" "尚不清楚，未排除丢失"
     /// Data may be exposed.
     data_in_question "a possible exposure is being checked" "正在核查是否存在数据泄露"
     /// The impact is not known, to customers.
@@ -55,6 +55,14 @@ words! {
     button_remind "Remind me" "提醒我"
     /// The button that an update went out.
     button_sent "Mark as sent" "标记为已发出"
+}
+
+/// How many are affected and what fails for them, in one line.
+pub fn how_many_what(locale: Locale, how_many: &str, what: &str) -> String {
+    match locale {
+        Locale::En => format!("{how_many} – {what}"),
+        Locale::Zh => format!("{how_many}，{what}"),
+    }
 }
 
 /// Which update it is.
