@@ -753,7 +753,7 @@ pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobEr
             .await?;
     }
     pause::at("update").await;
-    Box::pin(duty.show_headline(&incident)).await?;
+    Box::pin(duty.after_update(&incident)).await?;
     for earlier in earlier_analyses(&duty.store, &incident, seq).await? {
         duty.refresh(
             &incident,
@@ -763,7 +763,6 @@ pub async fn show(duty: &Duty, incident: Incident, seq: u32) -> Result<(), JobEr
         .await?;
     }
     retire_offers(duty, &incident, seq).await?;
-    duty.look_later(&incident).await;
     // What was written while the model thought is news to this analysis too.
     offer_reanalysis(duty, &scope, incident.id()).await?;
     pause::at("finished").await;

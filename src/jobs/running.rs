@@ -605,6 +605,11 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
         .turns
         .take(work.place.guild, incident.id().number())
         .await;
+    // As it stands now that it is this command's turn: another may have set other fields.
+    let id = incident.id();
+    let Some(incident) = duty.store.incident_of_guild(&incident.guild, id).await? else {
+        return Ok(());
+    };
     let now = Timestamp::now();
     let wanted = match wanted_changes(&work, &incident, now) {
         Ok(wanted) => wanted,
@@ -642,7 +647,9 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
             said
         }
     };
-    if !wanted.changes.is_empty() {
+    let incident = if wanted.changes.is_empty() {
+        incident
+    } else {
         duty.store
             .update(
                 &scope_of(&incident),
@@ -651,11 +658,7 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
                 now,
                 &wanted.changes,
             )
-            .await?;
-    }
-    let id = incident.id();
-    let Some(incident) = duty.store.incident_of_guild(&incident.guild, id).await? else {
-        return Ok(());
+            .await?
     };
     // What was imported has no thread.
     if incident.headline.is_some() || incident.thread.is_some() {

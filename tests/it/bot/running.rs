@@ -332,7 +332,7 @@ async fn each_update_knows_the_last_one_and_says_what_changed() {
     opened.press(alice, &first, "Refresh").await;
     let second = opened.shows(&first, "update 2").await;
     for part in [
-        "Impact: about 8 % of card payments: fail with an error",
+        "Impact: about 8 % of card payments – fail with an error",
         "Changed since ",
         "impact was: some customers cannot pay",
         "alice leads now",
@@ -369,7 +369,7 @@ async fn each_update_knows_the_last_one_and_says_what_changed() {
     for part in [
         "Root cause: not confirmed",
         "Restoration time: not known",
-        "Data: no loss reported",
+        "Data: not known yet; loss is not ruled out",
     ] {
         assert!(executive.shows(part), "{part} in {executive}");
     }
@@ -528,7 +528,7 @@ async fn a_chinese_incident_is_owned_in_chinese() {
     opened.press(alice, &update, "刷新").await;
     let second = opened.shows(&update, "第 2 次更新").await;
     for part in [
-        "影响：约 8 % 的付款：付款失败",
+        "影响：约 8 % 的付款，付款失败",
         "现由 alice 负责",
         "，如有变化会提前",
     ] {
@@ -581,4 +581,49 @@ async fn what_people_press_while_the_model_thinks_stands_when_it_answers() {
     drop((headline, update));
     assert!(report.original().await.shows("Lead: alice"));
     super::opened::ends(at).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_who_set_different_things_at_once_both_have_their_way() {
+    let opened = grave().await;
+    let bob = opened.at.discord.member(opened.at.guild, "bob");
+    let set = |who, options| {
+        opened
+            .at
+            .discord
+            .slash(who, opened.thread, "incident set", options)
+    };
+    let one = set(
+        opened.at.alice,
+        json!({"how_many": "about 8 % of payments"}),
+    );
+    let other = set(bob, json!({"workaround": "trying again"}));
+    one.original().await;
+    other.original().await;
+    opened.at.idle().await;
+    let impact = opened.stored().await.impact;
+    assert_eq!(
+        (impact.how_many.as_str(), impact.workaround.as_str()),
+        ("about 8 % of payments", "trying again")
+    );
+    opened.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_analysis_says_the_update_that_a_person_s_time_was_for() {
+    let opened = grave().await;
+    let alice = opened.at.alice;
+    opened.set(alice, json!({"next_update": "in 5m"})).await;
+    opened.minutes_pass(6).await;
+    let headline = opened.headline().await;
+    let headline = opened.shows(&headline, "Update overdue since").await;
+    let checklist = opened.checklist(1).await;
+    opened.press(alice, &checklist, "Re-analyze").await;
+    opened.checklist(2).await;
+    opened
+        .at
+        .discord
+        .await_edit(&headline, |post| !post.shows("Update overdue"))
+        .await;
+    opened.ends().await;
 }
