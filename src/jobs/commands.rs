@@ -466,13 +466,22 @@ fn id_option(options: &Options) -> Result<Option<IncidentId>, Refusal> {
         .ok_or_else(|| Trouble::UnknownIncident.into())
 }
 
-async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+/// The incident that is named, else that of the place.
+async fn named_or_here(
+    duty: &Duty,
+    place: &Place,
+    id: Option<IncidentId>,
+) -> Result<Incident, Refusal> {
     let (scope, here) = duty.scope(place).await?;
-    let incident = match (id_option(options)?, here) {
-        (Some(id), _) => find(duty, &scope, id).await?,
-        (None, Some(incident)) => incident,
-        (None, None) => return Err(Trouble::NoIncidentHere.into()),
-    };
+    match (id, here) {
+        (Some(id), _) => find(duty, &scope, id).await,
+        (None, Some(incident)) => Ok(incident),
+        (None, None) => Err(Trouble::NoIncidentHere.into()),
+    }
+}
+
+async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let incident = named_or_here(duty, place, id_option(options)?).await?;
     let now = Timestamp::now();
     let stored = duty
         .store
@@ -497,12 +506,7 @@ async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Optio
 
 /// This incident is one with another.
 async fn incident_merge(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
-    let (scope, here) = duty.scope(place).await?;
-    let incident = match (id_option(options)?, here) {
-        (Some(id), _) => find(duty, &scope, id).await?,
-        (None, Some(incident)) => incident,
-        (None, None) => return Err(Trouble::NoIncidentHere.into()),
-    };
+    let incident = named_or_here(duty, place, id_option(options)?).await?;
     let other = options
         .text("into")
         .and_then(IncidentId::parse)
@@ -579,12 +583,7 @@ pub(super) async fn catch_up(
     place: &Place,
     id: Option<IncidentId>,
 ) -> Answered {
-    let (scope, own) = duty.scope(place).await?;
-    let incident = match (id, own) {
-        (Some(id), _) => find(duty, &scope, id).await?,
-        (None, Some(incident)) => incident,
-        (None, None) => return Err(Trouble::NoIncidentHere.into()),
-    };
+    let incident = named_or_here(duty, place, id).await?;
     let now = Timestamp::now();
     let stored = duty
         .store
@@ -594,9 +593,12 @@ pub(super) async fn catch_up(
         .as_ref()
         .and_then(|stored| Some((stored, duty.shown(stored)?)));
     let Some((stored, analysis)) = shown else {
-        let named = OptionValue::Text(incident.id().to_string());
-        let options = Options([("id".to_owned(), named)].into());
-        return incident_show(duty, who, place, &options).await;
+        return Ok(present::past_incident(
+            &incident.past,
+            None,
+            who.locale,
+            now,
+        ));
     };
     let mut view = duty.view(&incident, stored, &analysis, now).await?;
     view.locale = who.locale;

@@ -9,12 +9,11 @@
 use super::duty::{Duty, reporter_name, scope_of};
 use super::queue::JobError;
 use super::respond::Read;
-use super::running::may;
+use super::running::may_or_told;
 use super::talk::offer_reanalysis;
 use super::work::{Analyze, Click, Join, OwnClick, Work};
 use crate::incident::ongoing::{JUST_RESOLVED, Relation, relation};
 use crate::incident::report::{Attachment, ThreadMessage};
-use crate::incident::rights::{self, Deed};
 use crate::incident::{IncidentId, PastIncident, Report, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action};
@@ -295,7 +294,7 @@ pub async fn separate(
     let analyze = analyze_of(&kept)?;
     let its_reporter = analyze.who.id == work.who;
     if !its_reporter
-        && !may(
+        && !may_or_told(
             duty,
             work,
             incident,
@@ -305,9 +304,6 @@ pub async fn separate(
         )
         .await?
     {
-        let right = rights::right_for(Deed::SetState);
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
-        duty.tell(&click.reply, &post).await;
         return Ok(());
     }
     let _turn = duty.turns.take(click.guild, incident.id().number()).await;
@@ -366,10 +362,7 @@ pub async fn merge(
         incident: incident.id(),
         other,
     };
-    if !may(duty, work, incident, &action).await? {
-        let right = rights::right_for(Deed::SetState);
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
-        duty.tell(&click.reply, &post).await;
+    if !may_or_told(duty, work, incident, &action).await? {
         return Ok(());
     }
     match merge_into(duty, incident, other, &click.by, click.interaction).await {
@@ -512,10 +505,7 @@ pub async fn unmerge(duty: &Duty, work: &OwnClick, incident: &Incident) -> Resul
     let action = Action::Unmerge {
         incident: incident.id(),
     };
-    if !may(duty, work, incident, &action).await? {
-        let right = rights::right_for(Deed::SetState);
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
-        duty.tell(&click.reply, &post).await;
+    if !may_or_told(duty, work, incident, &action).await? {
         return Ok(());
     }
     let scope = scope_of(incident);

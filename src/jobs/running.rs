@@ -105,7 +105,6 @@ impl Duty {
             return Ok(false);
         }
         let said = SaidUpdate {
-            number: 0,
             at: view.now,
             by: by.to_owned(),
             audience: view.audience.word().to_owned(),
@@ -194,12 +193,17 @@ impl Duty {
     ///
     /// Those of the database; a message that can't be edited is logged.
     pub async fn show_headline(&self, incident: &Incident) -> Result<(), JobError> {
+        self.show_latest(incident, &[Slot::Headline]).await
+    }
+
+    /// Messages of the latest analysis as they are now; without one the headline alone.
+    async fn show_latest(&self, incident: &Incident, slots: &[Slot]) -> Result<(), JobError> {
         let latest = self
             .store
             .latest_analysis(&scope_of(incident), incident.id())
             .await?;
         if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
-            return Box::pin(self.refresh(incident, latest.seq, &[Slot::Headline])).await;
+            return Box::pin(self.refresh(incident, latest.seq, slots)).await;
         }
         // Nothing is answered yet: what people did and what alerts say shows all the same.
         let view = Box::pin(self.alert_view(incident)).await?;
@@ -317,10 +321,7 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
     let Some(incident) = duty.store.incident_of_guild(&guild, incident.id()).await? else {
         return Ok(());
     };
-    if !may(duty, &work, &incident, &action).await? {
-        let right = rights::right_for(Deed::SetState);
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
-        duty.tell(&click.reply, &post).await;
+    if !may_or_told(duty, &work, &incident, &action).await? {
         return Ok(());
     }
     let key = format!("done/own/{}", click.interaction);
@@ -348,18 +349,20 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
     if matches!(action, Action::Mitigated { .. }) && incident.status == Status::Mitigated {
         ask_which_fix(duty, &incident, click.interaction).await?;
     }
-    if matches!(action, Action::FixDid { .. }) {
+    let slots: &[Slot] = if matches!(action, Action::FixDid { .. }) {
         super::outcomes::watch(duty, &incident).await?;
-        refresh_cards(duty, &incident).await?;
-    }
-    duty.show_headline(&incident).await?;
+        &[Slot::Analysis, Slot::Checklist, Slot::Headline]
+    } else {
+        &[Slot::Headline]
+    };
+    duty.show_latest(&incident, slots).await?;
     duty.look_later(&incident).await;
     Ok(())
 }
 
 /// Whether this person may: whoever reported the incident or leads it may move it; leading is open to
 /// everybody as long as nobody does; the rest takes the right.
-pub(super) async fn may(
+async fn may(
     duty: &Duty,
     work: &OwnClick,
     incident: &Incident,
@@ -373,6 +376,22 @@ pub(super) async fn may(
     }
     let right = rights::right_for(Deed::SetState);
     duty.allowed(&work.may, work.click.guild, right).await
+}
+
+/// As [`may`]; who may not is told, alone.
+pub(super) async fn may_or_told(
+    duty: &Duty,
+    work: &OwnClick,
+    incident: &Incident,
+    action: &Action,
+) -> Result<bool, StoreError> {
+    let may = may(duty, work, incident, action).await?;
+    if !may {
+        let right = rights::right_for(Deed::SetState);
+        let post = present::error(&Trouble::NotAllowed(right.into()), None, work.click.locale);
+        duty.tell(&work.click.reply, &post).await;
+    }
+    Ok(may)
 }
 
 /// Does what a button says; gives what the thread is told.
@@ -561,18 +580,6 @@ async fn proposed(duty: &Duty, incident: &Incident, key: &str) -> Result<Option<
     Ok(card
         .map(|card| card.fix.clone())
         .filter(|fix| !fix.trim().is_empty()))
-}
-
-async fn refresh_cards(duty: &Duty, incident: &Incident) -> Result<(), JobError> {
-    let latest = duty
-        .store
-        .latest_analysis(&scope_of(incident), incident.id())
-        .await?;
-    if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
-        duty.refresh(incident, latest.seq, &[Slot::Analysis, Slot::Checklist])
-            .await?;
-    }
-    Ok(())
 }
 
 /// `/incident set`.

@@ -196,7 +196,7 @@ async fn step(
 ) -> Result<(), JobError> {
     let _turn = duty.turns.take(channel, TURN).await;
     // Who reports the same at the same moment sees what was opened first (R32).
-    let _door = match told {
+    let door = match told {
         Some(_) => Some(duty.turns.take(guild, DOOR).await),
         None => None,
     };
@@ -257,6 +257,7 @@ async fn step(
         return Err(JobError::again(reason));
     }
     write?;
+    drop(door);
     if known.errands.is_empty() {
         return Ok(());
     }

@@ -338,12 +338,7 @@ pub fn catch_up(analysis: Option<&Analysis>, view: &View) -> Post {
         .rev()
         .take(4)
         .map(|attempt| {
-            let outcome = if attempt.outcome == Outcome::Unknown {
-                say::being_tried(locale)
-            } else {
-                say::outcome(locale, attempt.outcome)
-            };
-            let mut about = vec![outcome.to_owned()];
+            let mut about = vec![say::tried_as(locale, attempt.outcome).to_owned()];
             if !attempt.by.trim().is_empty() {
                 about.push(ink.text(&attempt.by, 40));
             }

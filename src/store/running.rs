@@ -13,8 +13,6 @@ const INTERNAL: &str = "internal";
 /// An update that went out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SaidUpdate {
-    /// Its number for its audience, from 1.
-    pub number: u32,
     /// When it was said.
     pub at: Timestamp,
     /// Who said it, by display name.
@@ -214,19 +212,17 @@ impl Store {
         .bind(i64::from(id.number()))
         .fetch_all(&mut connection)
         .await?;
-        let mut said: Vec<SaidUpdate> = Vec::with_capacity(rows.len());
-        for (at, by, audience, stand, text) in rows {
-            let before = said.iter().filter(|one| one.audience == audience).count();
-            said.push(SaidUpdate {
-                number: u32::try_from(before + 1).unwrap_or(u32::MAX),
-                at: timestamp(at)?,
-                by,
-                audience,
-                stand,
-                text,
-            });
-        }
-        Ok(said)
+        rows.into_iter()
+            .map(|(at, by, audience, stand, text)| {
+                Ok(SaidUpdate {
+                    at: timestamp(at)?,
+                    by,
+                    audience,
+                    stand,
+                    text,
+                })
+            })
+            .collect()
     }
 
     /// Somebody wants to be reminded when an update is due, or no longer. Gives how it is now.
