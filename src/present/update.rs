@@ -11,7 +11,7 @@ use super::payload::{Button, Message, Row, Style};
 use super::running::{SaidBefore, Stand};
 use super::{Post, Slot, View, say};
 use crate::incident::words::fold;
-use crate::incident::{Impact, Outcome, Status};
+use crate::incident::{Impact, Status};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Audience, UpdateFields};
 use crate::validation::risk::is_destructive_text;
@@ -204,12 +204,7 @@ impl Told<'_> {
             lines.push(self.line(say::doing_label(locale), &self.doing()));
         }
         lines.extend(self.data_line());
-        if let Some(before) = before {
-            let label = say::changed_since(locale, &say::clock(locale, before.at));
-            lines.push(self.line(&label, &self.changes(before)));
-        } else {
-            lines.extend(self.maybe(say::changed_label(locale), &fields.changed_since));
-        }
+        lines.extend(self.changed_line(before));
         lines.extend(self.maybe(say::needed_label(locale), &fields.needed));
         let name = |name: Option<&str>| {
             let name = name
@@ -312,12 +307,7 @@ impl Told<'_> {
             lines.push(self.line(say::plan_label(locale), &self.doing()));
             lines.push(self.line(say::restoration_label(locale), say::not_known(locale)));
         }
-        if let (_, Some(before)) = self.before() {
-            let label = say::changed_since(locale, &say::clock(locale, before.at));
-            lines.push(self.line(&label, &self.changes(before)));
-        } else {
-            lines.extend(self.maybe(say::changed_label(locale), &fields.changed_since));
-        }
+        lines.extend(self.changed_line(self.before().1));
         let needed = self.field(&fields.needed);
         let needed = if needed.is_empty() {
             say::nothing_now(locale).to_owned()
@@ -488,6 +478,18 @@ impl Told<'_> {
         (number, before.and_then(|at| all.get(at).copied()))
     }
 
+    /// What changed since the update before; without one, what the model says of it.
+    fn changed_line(&self, before: Option<&SaidBefore>) -> Option<String> {
+        let locale = self.view.locale;
+        match before {
+            Some(before) => {
+                let label = say::changed_since(locale, &say::clock(locale, before.at));
+                Some(self.line(&label, &self.changes(before)))
+            }
+            None => self.maybe(say::changed_label(locale), &self.fields().changed_since),
+        }
+    }
+
     /// What changed since an update, found by comparing what each rests on.
     fn changes(&self, before: &SaidBefore) -> String {
         let (locale, view) = (self.view.locale, self.view);
@@ -522,12 +524,8 @@ impl Told<'_> {
             for (fix, outcome) in now.fixes.iter().filter(|fix| !was.fixes.contains(fix)) {
                 if !crate::validation::risk::is_destructive_text(fix) {
                     let fix = cut(&word(fix), self.room.min(100));
-                    let state = if *outcome == Outcome::Unknown {
-                        say::being_tried(locale)
-                    } else {
-                        say::outcome(locale, *outcome)
-                    };
-                    parts.push(format!("{fix}{}", say::aside(locale, state)));
+                    let state = say::aside(locale, say::tried_as(locale, *outcome));
+                    parts.push(format!("{fix}{state}"));
                 }
             }
         }
