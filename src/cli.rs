@@ -136,6 +136,7 @@ pub async fn analyze(
     view.service = read.case.service.clone();
     view.status = Status::Investigating;
     view.change_before_impact = read.triage.change_before.is_some();
+    view.impact_unknown = read.case.impact.is_none() && ask.severity.is_none();
     if !read.triage.service_ambiguous.is_empty() {
         writeln!(
             log,

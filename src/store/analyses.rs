@@ -26,6 +26,9 @@ pub struct Measures {
     /// Tokens received, over all calls.
     #[serde(default)]
     pub completion_tokens: u64,
+    /// Tokens sent and received, by the stage that asked: `refine`, `analyse`.
+    #[serde(default)]
+    pub stage_tokens: BTreeMap<String, (u64, u64)>,
     /// Calls made.
     #[serde(default)]
     pub calls: u32,

@@ -26,6 +26,7 @@ macro_rules! words {
 mod alerts;
 mod approval;
 mod chronicle;
+mod corrections;
 mod engine;
 mod errors;
 mod history;
@@ -43,6 +44,7 @@ mod why;
 pub use alerts::*;
 pub use approval::*;
 pub use chronicle::*;
+pub use corrections::*;
 pub use engine::*;
 pub use errors::*;
 pub use history::*;
