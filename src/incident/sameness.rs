@@ -35,6 +35,8 @@ pub enum Likeness {
 pub struct Phrase {
     /// Tokens that carry meaning; none where the text says nothing.
     tokens: BTreeSet<String>,
+    /// The same with compound words taken apart at their punctuation.
+    parts: BTreeSet<String>,
     /// Numbers and identifiers among them: where these differ, the texts do.
     telling: BTreeSet<String>,
     /// The folded words that have an opposite.
@@ -151,6 +153,16 @@ impl Phrase {
                 .split(|c: char| !c.is_alphanumeric())
                 .filter_map(|word| POLES.get(word).copied())
                 .collect(),
+            parts: tokens
+                .iter()
+                .flat_map(|token| {
+                    // `1.2` is not `2.1`.
+                    let whole = token.chars().any(|c| c.is_numeric());
+                    token.split(move |c: char| !whole && matches!(c, '-' | '.' | '_'))
+                })
+                .filter(|part| !part.is_empty() && !is_stop_word(part))
+                .map(str::to_owned)
+                .collect(),
             negated: negates(&masked),
             direction: direction(&folded),
             han: if folded.chars().any(is_cjk) {
@@ -189,7 +201,8 @@ impl Phrase {
         if self.reverses(other) {
             return Likeness::Different;
         }
-        if self.tokens == other.tokens {
+        // `payments-api` and `payments api` differ in punctuation alone.
+        if self.tokens == other.tokens || self.parts == other.parts {
             return Likeness::Same;
         }
         let shared = self.tokens.intersection(&other.tokens).count();

@@ -234,13 +234,10 @@ impl Comparable {
     fn new(text: &str) -> Self {
         let mut out = String::with_capacity(text.len());
         let mut breaks = Vec::new();
-        let mut before: Option<String> = None;
-        for line in text.lines() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (index, line) in lines.iter().enumerate() {
             let folded = fold(line);
-            if let Some(before) = before.take()
-                && !is_wrap(&before, line)
-                && !out.is_empty()
-            {
+            if index > 0 && !is_wrap(&lines, index) && !out.is_empty() {
                 breaks.push(out.len());
             }
             let mut pending_space = !out.is_empty();
@@ -264,15 +261,22 @@ impl Comparable {
                 }
                 out.push(c);
             }
-            before = Some(line.to_owned());
         }
         Self { text: out, breaks }
     }
 }
 
-/// A line that goes on in the next one: wide or ending in the middle of a phrase, without a mark at
-/// its end, and the next begins in lower case.
-fn is_wrap(line: &str, next: &str) -> bool {
+/// Whether the line before this one goes on in it.
+///
+/// Who types facts one to a line ends few of them with a mark, so that a long line followed by a
+/// small letter is no wrap yet. It is one where the line ends in the middle of a phrase, where this
+/// one begins with a word that needs something before it, or where both stand in a paragraph that
+/// was wrapped at one width.
+fn is_wrap(lines: &[&str], index: usize) -> bool {
+    let at = |index: Option<usize>| index.and_then(|index| lines.get(index)).copied();
+    let (Some(line), Some(next)) = (at(index.checked_sub(1)), at(Some(index))) else {
+        return false;
+    };
     let line = line.trim_end();
     let Some(first) = next.trim_start().chars().next() else {
         return false;
@@ -283,16 +287,58 @@ fn is_wrap(line: &str, next: &str) -> bool {
     if !(last.is_alphanumeric() || last == ',') || next.starts_with([' ', '\t']) {
         return false;
     }
+    let neighbours = [
+        at(index.checked_sub(2)),
+        at(Some(index)),
+        at(index.checked_add(1)),
+    ];
+    let wrapped_alike = || {
+        let first_word = next.split_whitespace().next().map_or(0, width);
+        let did_not_fit = |edge: usize| is_cjk(first) || width(line) + 1 + first_word > edge;
+        // The last line of a paragraph is short; a neighbour that is cut by the same edge is not.
+        neighbours.into_iter().flatten().any(|other| {
+            let edge = width(line).max(width(other.trim_end()));
+            let ends_open = other
+                .trim_end()
+                .chars()
+                .next_back()
+                .is_some_and(|c| c.is_alphanumeric() || c == ',');
+            let apart = if is_cjk(first) { 2 } else { 10 };
+            ends_open && width(line).abs_diff(width(other.trim_end())) <= apart && did_not_fit(edge)
+        })
+    };
     if is_cjk(last) && is_cjk(first) {
-        return line.chars().count() >= 20;
+        return DANGLING_HAN.iter().any(|end| line.ends_with(end))
+            || (width(line) >= 40 && wrapped_alike());
     }
-    let last_word = line
-        .rsplit(char::is_whitespace)
-        .next()
-        .map(fold)
-        .unwrap_or_default();
-    let dangling = is_stop_word(&last_word) || negates(&last_word);
-    first.is_lowercase() && (dangling || line.chars().count() >= 50)
+    let folded_last = line.rsplit(char::is_whitespace).next().map(fold);
+    let last_word = folded_last.unwrap_or_default();
+    if !first.is_lowercase() {
+        return false;
+    }
+    if is_stop_word(&last_word) || negates(&last_word) {
+        return true;
+    }
+    let first_word = next.split_whitespace().next().map(fold).unwrap_or_default();
+    let leans = is_stop_word(&first_word) && !BEGINS_A_FACT.contains(&first_word.as_str());
+    width(line) >= 50 && (leans || (!negates(&first_word) && wrapped_alike()))
+}
+
+/// Stop words with which a line of its own may well begin.
+const BEGINS_A_FACT: &[&str] = &[
+    "a", "an", "it", "its", "our", "some", "that", "the", "their", "there", "these", "they",
+    "this", "those", "we", "please", "also", "again", "only", "in", "on", "at", "from", "for",
+];
+
+/// What stands in the middle of a Chinese phrase.
+const DANGLING_HAN: &[&str] = &[
+    "的", "是", "在", "和", "与", "及", "或", "把", "被", "将", "对", "从", "没", "未", "不", "无",
+    "没有", "并非", "因为", "由于", "所以", "但是", "而且", "如果", "虽然",
+];
+
+/// Columns of a line: wide characters take two.
+fn width(line: &str) -> usize {
+    line.chars().map(|c| if is_cjk(c) { 2 } else { 1 }).sum()
 }
 
 fn is_wide(c: char) -> bool {
@@ -357,6 +403,19 @@ mod tests {
                 "as far as we could see up to now there was nothing\ndeployed since yesterday",
             ),
             ("the pool is … exhausted", "the pool is not exhausted"),
+            // Wrapped at one width, or in the middle of a phrase.
+            (
+                "exhausted the whole pool",
+                "we went through the graphs of the last three hours and nobody\nexhausted the whole pool in that time as far as the graphs go\nback",
+            ),
+            (
+                "and the pool ran dry",
+                "it is not the case that somebody changed the limits of the host\nand the pool ran dry",
+            ),
+            (
+                "连接池耗尽了",
+                "我们看了监控确认不是因为流量上涨所以没有\n连接池耗尽了这种情况",
+            ),
         ] {
             assert!(!stands_in(quote, report), "{quote} / {report}");
         }
@@ -403,6 +462,19 @@ mod tests {
             ),
             ("nfs timeouts", "many NFS timeouts since noon"),
             ("支付接口返回503", "今天没有发布\n支付接口返回 503"),
+            // Facts one to a line, without a mark at their ends.
+            (
+                "flags were switched on for everybody at 13:02",
+                "the flags were switched on for everybody at 13:02 in this region\nhosts in pool blue have no sidecar",
+            ),
+            (
+                "alarm is set on the broker",
+                "publishers of the mail service hang and the mails do not go out\nalarm is set on the broker\n{}",
+            ),
+            (
+                "三个实例用了同一个标识",
+                "消息服务磁盘水位百分之四十一，网络没有丢包\n三个实例用了同一个标识，是新镜像写死的",
+            ),
         ] {
             assert!(stands_in(quote, report), "{quote} / {report}");
         }
