@@ -568,8 +568,19 @@ pub fn one_signature(
     one: &(Vec<String>, BTreeSet<String>),
     other: &(Vec<String>, BTreeSet<String>),
 ) -> bool {
-    one.0 == other.0 && (one.1.is_empty() || other.1.is_empty() || !one.1.is_disjoint(&other.1))
+    let (short, long) = if one.0.len() <= other.0.len() {
+        (&one.0, &other.0)
+    } else {
+        (&other.0, &one.0)
+    };
+    // A record keeps the telling part of a line, a report the whole of it.
+    let alike = short == long || (short.len() >= LEAST_PART && signature_within(short, long));
+    alike && (one.1.is_empty() || other.1.is_empty() || !one.1.is_disjoint(&other.1))
 }
+
+/// Fewest words of a signature that is found within a longer one: `connection refused` stands in
+/// too many.
+const LEAST_PART: usize = 3;
 
 /// *Shared pattern* (rules.md, *Words*): a shared error signature, or the same cause.
 pub fn shares_pattern(one: &PastIncident, other: &PastIncident) -> bool {

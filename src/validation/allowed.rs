@@ -130,7 +130,7 @@ const IN_COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "what command lines of clouds do: a verb and what it is done to",
-        r"(?:get|list|describe|head|show|batch|query|scan|wait|test|lookup|search|select|start|stop|put|create|update|modify|delete|attach|detach|enable|disable|register|deregister|simulate|terminate|reboot|restore|set|reset|rollback|invalidate|associate|disassociate)(?:-[a-z]+)+",
+        r"s3api|s3control|route53(?:domains|resolver)?|elbv2|ec2-instance-connect|wafv2|apigatewayv2|ses(?:v2)?|sdb|(?:get|list|describe|head|show|batch|query|scan|wait|test|lookup|search|select|start|stop|put|create|update|modify|delete|attach|detach|enable|disable|register|deregister|simulate|terminate|reboot|restore|set|reset|rollback|invalidate|associate|disassociate)(?:-[a-z]+)+",
     ),
     (
         "columns that every RabbitMQ lists",
