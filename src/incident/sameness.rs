@@ -458,8 +458,9 @@ const HAN_NO_NEGATION: &[&str] = &[
 /// Whether a text says *not*.
 pub fn negates(text: &str) -> bool {
     let folded = fold(text).replace('\u{2019}', "'");
+    // `NO_PROPOSAL_CHOSEN` is the name of something.
     let english = folded
-        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '_')))
         .any(|word| NEGATIONS.contains(&word));
     if english {
         return true;

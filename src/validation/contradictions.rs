@@ -78,6 +78,8 @@ static BLAMES_A_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:bad|broken|faulty|failed|buggy|new|recent|latest|last|today'?s|tonight'?s|yesterday'?s|regression)\b[^.;,]{0,40}\b(?:deploys?|deployments?|releases?|rollouts?|versions?)\b|",
         r"\b(?:deploy|deployment|release|rollout) of (?:today|tonight|yesterday|last night|this morning)\b|",
         r"\b(?:after|since|from|introduced (?:by|in|with)|caused by|due to|because of|broken by)\s+(?:a|an|the|this|that|last|latest|new|recent|today'?s|yesterday'?s)\s+(?:[a-z0-9.-]+\s+)?(?:deploys?|deployments?|releases?|rollouts?|versions?)\b|",
+        r"\b(?:bad|wrong|broken|faulty|recent|latest|last|new|unreviewed|today'?s|yesterday'?s)\b[^.;,]{0,20}\bconfig(?:uration)?\b|\bconfig(?:uration)? change\b|",
+        r"(?:错误|最近|新|今天|昨晚)的?配置(?:变更|改动|修改)|",
         r"(?:新版本|发布|发版|上线|变更|部署)[^，。；]{0,8}(?:引入|引发|导致|引起|造成|问题|错误|回归|缺陷|异常|bug)|(?:最近|今天|今日|昨天|昨晚|刚刚|新|本次|这次)的?(?:发布|发版|上线|变更|部署)"
     ))
     .ok()
@@ -337,7 +339,7 @@ fn of_growth<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
     static AS_EVER: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
             r"\b(?:normal|flat|unchanged|stable|steady|constant|as (?:usual|ever|always|every day)|usual|average|not (?:higher|grown|growing|increased))\b|",
-            r"持平|平稳|正常|稳定|没有(?:变化|增长|上涨|突增|波动)|无(?:变化|增长|上涨|突增|波动|明显)|未(?:增长|上涨|见增长)|与(?:昨天|平时|往常|上周)(?:一致|相同|差不多)"
+            r"持平|平稳|正常|稳定|没有(?:变化|增长|上涨|突增|波动)|无(?:变化|增长|上涨|突增|波动|明显)|未(?:增长|上涨|见增长)|[与和跟](?:昨天|平时|往常|上周|以往|平日)(?:一致|相同|差不多|一样|相当|持平)"
         ))
         .ok()
     });
@@ -471,9 +473,31 @@ fn of_change<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
         return None;
     }
     let (change, name) = (CHANGE.as_ref()?, DEPLOYMENT_NAME.as_ref()?);
+    // A configuration that nobody touched says nothing of a release, and the other way round.
+    let is_config = |text: &str| {
+        ["config", "settings", "配置"]
+            .iter()
+            .any(|word| text.contains(word))
+    };
+    let is_release = |text: &str| {
+        [
+            "deploy", "release", "roll", "ship", "version", "发布", "发版", "上线", "部署", "版本",
+        ]
+        .iter()
+        .any(|word| text.contains(word))
+    };
+    let blames_config = is_config(cause) && !is_release(cause);
     let about_change: Vec<&Clause<'r>> = clauses
         .iter()
-        .filter(|clause| change.is_match(&name.replace_all(&clause.folded, " ")))
+        .filter(|clause| {
+            let said = name.replace_all(&clause.folded, " ");
+            change.is_match(&said)
+                && if blames_config {
+                    is_config(&said) || !is_release(&said)
+                } else {
+                    is_release(&said) || !is_config(&said)
+                }
+        })
         .collect();
     // A release that the report does speak of is not contradicted by the absence of another.
     match about_change.as_slice() {
@@ -638,6 +662,12 @@ mod tests {
             ("Connection pool exhausted", "2 of 3 pools look odd"),
             ("流量突增", "流量正常，但支付流量翻倍"),
             ("缓存异常", "缓存命中率正常"),
+            ("A bad config change", "nothing was deployed today"),
+            (
+                "A bad config change",
+                "no config change of ours, the network team changed a setting",
+            ),
+            ("A bad deploy", "no config changes this week"),
         ] {
             assert_eq!(quote(cause, report), None, "{cause} / {report}");
         }
@@ -746,6 +776,16 @@ mod tests {
                 "certificate is valid until March 2027",
             ),
             ("证书过期", "证书未过期，握手失败", "证书未过期"),
+            (
+                "A bad config change",
+                "no config changes this week",
+                "no config changes this week",
+            ),
+            (
+                "访问量突增",
+                "流量与平时一样，访问量没有上涨",
+                "流量与平时一样",
+            ),
             (
                 "Connection pool exhausted",
                 "pool: 12 of 50 in use",

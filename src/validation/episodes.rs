@@ -5,7 +5,7 @@
 //! into `came_back`, computed here whenever the records are read and never stored.
 
 use crate::incident::sameness::{Likeness, PeopleSaid, Phrase, one_service, shares_pattern_as};
-use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Standing};
+use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Recalled, Standing};
 use jiff::Timestamp;
 
 /// A repeat that begins within so many hours after the resolution is the same episode (R11).
@@ -293,13 +293,14 @@ pub fn is_return(people: &PeopleSaid, earlier: &PastIncident, later: &PastIncide
 pub fn returned<'a>(
     people: &PeopleSaid,
     at_hand: &PastIncident,
-    past: impl Iterator<Item = &'a PastIncident>,
+    past: impl Iterator<Item = &'a Recalled>,
 ) -> Option<(IncidentId, i64)> {
-    past.filter(|earlier| earlier.id != at_hand.id && one_service(earlier, at_hand))
-        .filter_map(|earlier| {
+    past.map(|recalled| (&recalled.incident, recalled.shares_signature))
+        .filter(|(earlier, _)| earlier.id != at_hand.id && one_service(earlier, at_hand))
+        .filter_map(|(earlier, stands_in_report)| {
             let gap = gap_seconds(earlier, at_hand)?;
             ((0..=RETURN_DAYS * 86_400).contains(&gap)
-                && shares_pattern_as(people, earlier, at_hand))
+                && (stands_in_report || shares_pattern_as(people, earlier, at_hand)))
             .then_some((gap, earlier.id))
         })
         .min_by_key(|(gap, id)| (*gap, std::cmp::Reverse(*id)))
@@ -333,6 +334,15 @@ fn after_returns(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn recalled(incident: &PastIncident) -> Recalled {
+        Recalled {
+            incident: incident.clone(),
+            similarity: 0.9,
+            shares_signature: false,
+            grade: crate::incident::Grade::DirectMatch,
+        }
+    }
 
     const PATTERN: &str = "HikariPool-1 - Connection is not available";
 
@@ -565,7 +575,8 @@ mod tests {
             );
             let people = PeopleSaid::default();
             assert_eq!(
-                returned(&people, &second, std::iter::once(&first)).map(|(_, days)| days),
+                returned(&people, &second, std::iter::once(&recalled(&first)))
+                    .map(|(_, days)| days),
                 back,
                 "{later}"
             );

@@ -287,42 +287,60 @@ fn is_wrap(lines: &[&str], index: usize) -> bool {
     if !(last.is_alphanumeric() || last == ',') || next.starts_with([' ', '\t']) {
         return false;
     }
-    let neighbours = [
-        at(index.checked_sub(2)),
-        at(Some(index)),
-        at(index.checked_add(1)),
-    ];
-    let wrapped_alike = || {
-        let first_word = next.split_whitespace().next().map_or(0, width);
-        let did_not_fit = |edge: usize| is_cjk(first) || width(line) + 1 + first_word > edge;
-        // The last line of a paragraph is short; a neighbour that is cut by the same edge is not.
-        neighbours.into_iter().flatten().any(|other| {
-            let edge = width(line).max(width(other.trim_end()));
-            let ends_open = other
-                .trim_end()
-                .chars()
-                .next_back()
-                .is_some_and(|c| c.is_alphanumeric() || c == ',');
-            let apart = if is_cjk(first) { 2 } else { 10 };
-            ends_open && width(line).abs_diff(width(other.trim_end())) <= apart && did_not_fit(edge)
-        })
-    };
     if is_cjk(last) && is_cjk(first) {
         return DANGLING_HAN.iter().any(|end| line.ends_with(end))
-            || (width(line) >= 40 && wrapped_alike());
+            || (width(line) >= 40 && in_wrapped_paragraph(lines, index));
     }
-    let folded_last = line.rsplit(char::is_whitespace).next().map(fold);
-    let last_word = folded_last.unwrap_or_default();
     if !first.is_lowercase() {
         return false;
     }
+    let word = |word: Option<&str>| word.map(fold).unwrap_or_default();
+    let last_word = word(line.rsplit(char::is_whitespace).next());
     if is_stop_word(&last_word) || negates(&last_word) {
         return true;
     }
-    let first_word = next.split_whitespace().next().map(fold).unwrap_or_default();
+    let first_word = word(next.split_whitespace().next());
     let leans = is_stop_word(&first_word) && !BEGINS_A_FACT.contains(&first_word.as_str());
-    width(line) >= 50 && (leans || (!negates(&first_word) && wrapped_alike()))
+    width(line) >= 50 && (leans || in_wrapped_paragraph(lines, index))
 }
+
+/// Whether this line stands in a paragraph of three lines and more in which no line had room for the
+/// first word of the next.
+fn in_wrapped_paragraph(lines: &[&str], index: usize) -> bool {
+    let is_prose = |at: usize| {
+        lines
+            .get(at)
+            .is_some_and(|line| line.starts_with(char::is_alphabetic))
+    };
+    // Bounded: a wrapped paragraph shows itself within a few lines.
+    let mut from = index;
+    while from > 0 && index - from < MOST_LINES && is_prose(from - 1) {
+        from -= 1;
+    }
+    let mut to = index;
+    while to < index + MOST_LINES && is_prose(to + 1) {
+        to += 1;
+    }
+    let paragraph = lines.get(from..=to).unwrap_or_default();
+    let edge = paragraph.iter().map(|line| width(line.trim_end())).max();
+    let Some(edge) = edge.filter(|_| paragraph.len() > 2) else {
+        return false;
+    };
+    paragraph.windows(2).all(|pair| match pair {
+        [line, next] => {
+            let needed = if next.starts_with(is_cjk) {
+                3
+            } else {
+                1 + next.split_whitespace().next().map_or(0, width)
+            };
+            width(line.trim_end()) + needed > edge
+        }
+        _ => false,
+    })
+}
+
+/// How far a paragraph is looked at on each side, in lines.
+const MOST_LINES: usize = 12;
 
 /// Stop words with which a line of its own may well begin.
 const BEGINS_A_FACT: &[&str] = &[

@@ -244,7 +244,19 @@ fn main_clause(chars: &[char], start: usize, first: usize) -> Option<usize> {
     let head = head.to_lowercase();
     let words: Vec<&str> = head.split_whitespace().collect();
     let leans = words.first().is_none_or(|word| LEANS.contains(word));
-    let says = words.iter().skip(1).any(|word| SAYS.contains(word));
+    // `scans the table`: a verb before its object.
+    let acts = words.windows(2).skip(1).any(|pair| match pair {
+        [verb, object] => {
+            verb.len() > 3
+                && verb.ends_with('s')
+                && [
+                    "the", "a", "an", "its", "every", "each", "their", "all", "no",
+                ]
+                .contains(object)
+        }
+        _ => false,
+    });
+    let says = acts || words.iter().skip(1).any(|word| SAYS.contains(word));
     // The last word of a clause is no *and*, and a list that was cut off is no clause.
     let whole = words.last().is_some_and(|word| !LEANS.contains(word));
     (words.len() >= 3 && !leans && says && whole).then_some(comma)
