@@ -149,6 +149,7 @@ pub async fn analyze(
         read.case.ledger.running = Some(running);
         view.returned(&read.case);
     }
+    view.impact_unknown = read.case.impact.is_none() && ask.severity.is_none();
     if !read.triage.service_ambiguous.is_empty() {
         writeln!(
             log,

@@ -59,21 +59,26 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     };
     // The first read needs no number; it is what the headline says at once.
     let mut read = duty.responder.read(reported).await;
-    let mut incident = {
-        // Who reports the same at the same moment sees the one that was opened first (R32).
-        let _turn = duty.turns.take(work.place.guild, joining::DOOR).await;
-        if !work.separate
-            && let Some(running) = joining::running(duty, &work, &read, &channel_of(&work)).await?
-        {
-            let mut waiting = work.clone();
-            waiting.report.clone_from(&read.case.report);
-            waiting.files.clear();
-            return joining::offer(duty, waiting, &running).await;
-        }
-        duty.store
-            .open_incident(&guild, &opening(&work, &read, now))
-            .await?
+    // Who reports the same at the same moment sees the one that was opened first (R32).
+    let door = duty.turns.take(work.place.guild, joining::DOOR).await;
+    let running = if work.separate {
+        None
+    } else {
+        joining::running(duty, &work, &read, &channel_of(&work)).await?
     };
+    if let Some(running) = running {
+        // An offer opens nothing, and Discord may be slow.
+        drop(door);
+        let mut waiting = work.clone();
+        waiting.report.clone_from(&read.case.report);
+        waiting.files.clear();
+        return joining::offer(duty, waiting, &running).await;
+    }
+    let mut incident = duty
+        .store
+        .open_incident(&guild, &opening(&work, &read, now))
+        .await?;
+    drop(door);
     pause::at("opened").await;
     read.case.incident = Some(incident.id());
     duty.keep_ledger(&incident, &mut read).await;

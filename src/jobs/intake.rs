@@ -685,15 +685,10 @@ async fn component(
             commands::privately(duty, &reply, locale, set).await;
             return;
         }
-        Action::UpdateSent {
-            incident,
-            analysis,
-            audience,
-        } => {
+        Action::UpdateSent { incident, draft } => {
             let (own, locale) = (duty.clone(), who.locale);
-            let sent = async move {
-                commands::update_sent(&own, &who, &place, incident, analysis, audience).await
-            };
+            let sent =
+                async move { commands::update_sent(&own, &who, &place, incident, draft).await };
             commands::privately(duty, &reply, locale, sent).await;
             return;
         }

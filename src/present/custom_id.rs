@@ -269,10 +269,8 @@ pub enum Action {
     UpdateSent {
         /// The incident at hand.
         incident: IncidentId,
-        /// Its analysis.
-        analysis: u32,
-        /// For whom.
-        audience: Audience,
+        /// The number of what is shown, among what was composed.
+        draft: u32,
     },
     /// Select: steps that the person takes or gives back; values are their places, from 0.
     TakeSteps {
@@ -386,13 +384,7 @@ impl Action {
             }
             Self::MergeInto { incident, other } => run("merge", incident, other.number()),
             Self::Unmerge { incident } => one("unmerge", incident),
-            Self::UpdateSent {
-                incident,
-                analysis,
-                audience,
-            } => {
-                format!("{}:{}", run("sent", incident, analysis), audience.word())
-            }
+            Self::UpdateSent { incident, draft } => run("sent", incident, draft),
             Self::TakeSteps { incident, analysis } => run("take", incident, analysis),
         }
     }
@@ -525,6 +517,10 @@ impl Action {
                     "past" => Self::OpenPast { incident, analysis },
                     "tick" => Self::Tick { incident, analysis },
                     "take" => Self::TakeSteps { incident, analysis },
+                    "sent" => Self::UpdateSent {
+                        incident,
+                        draft: analysis,
+                    },
                     "merge" => Self::MergeInto {
                         incident,
                         other: IncidentId::new(analysis)?,
@@ -546,11 +542,6 @@ impl Action {
                     _ => return None,
                 }
             }
-            ["sent", incident, analysis, audience] => Self::UpdateSent {
-                incident: id(incident)?,
-                analysis: number(analysis)?,
-                audience: Audience::parse(audience)?,
-            },
             [word @ ("update" | "refresh"), incident, analysis, audience] => {
                 let (incident, analysis) = (id(incident)?, number(analysis)?);
                 let audience = Audience::parse(audience)?;

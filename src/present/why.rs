@@ -109,6 +109,8 @@ fn lines(
         ));
     }
 
+    lines.push(say::score_formula(locale).to_owned());
+
     lines.push(ink.label(say::recall_label(locale)));
     lines.push(say::memory_sentence(locale, &analysis.memory));
     for recalled in memory.recalled() {
@@ -157,30 +159,21 @@ fn struck_lines(struck: &BTreeMap<&str, u32>, ink: &Ink) -> Vec<String> {
     vec![ink.label(say::struck_label(ink.locale)), kinds.join(" · ")]
 }
 
-/// `R3 (source) at hypotheses[1].source: memory → general_practice`.
+/// `Cause 2 · source: memory → this report – computed from the references and quotes that stand (R3)`.
 fn correction_line(correction: &Correction, ink: &Ink, room: usize) -> String {
     let locale = ink.locale;
-    let or = |text: &str, empty: &str| {
-        let shown = ink.text(text, room);
-        if shown.is_empty() {
-            empty.to_owned()
-        } else {
-            shown
-        }
+    let place = match say::correction_place(locale, &correction.at) {
+        Some(place) => ink.bold(&place),
+        None => ink.code(&correction.at, 80),
     };
-    let rule = ink.text(&correction.rule, 12);
-    let subject = say::rule_subject(locale, &correction.rule);
-    let rule = if subject.is_empty() {
-        rule
-    } else {
-        format!("{rule} {subject}")
-    };
-    format!(
-        "{} · {}: {} → {}",
-        ink.bold(&rule),
-        ink.code(&correction.at, 80),
-        or(&correction.was, say::was_nothing(locale)),
-        or(&correction.now, say::struck(locale)),
+    let told = |text: &str| ink.text(&say::correction_value(locale, text), room);
+    say::correction(
+        locale,
+        &place,
+        &told(&correction.was),
+        &told(&correction.now),
+        say::correction_reason(locale, &correction.rule, &correction.at),
+        &ink.text(&correction.rule, 12),
     )
 }
 
@@ -247,7 +240,7 @@ mod tests {
         assert_legal(&post);
         insta::assert_snapshot!(
             post.payload["embeds"][0]["description"].as_str().unwrap_or_default(),
-            @r"
+            @r#"
         **Who was asked**
         openai/gpt-oss-120b (capable)
         capable model, decided by rule before any score
@@ -258,13 +251,14 @@ mod tests {
         - 2 · Deploy of 02:40 changed the retry policy: the model gave no number · 0 proven, 0 refuted, 0 with another cause · = 30
         - 3 · Retry storm after a slow dependency: the model gave no number · 0 proven, 0 refuted, 0 with another cause · = 54
         - 4 · Connection pool exhausted: the model gave no number · 0 proven, 0 refuted, 0 with another cause · = 12
+        Bands by proofs of a fix here: 3 and more: 88 + 2 for each, 98 at most · 2: 75 to 89 · 1: 55 to 74 · none: 30 at most, 54 where it held on another service. Failures and other causes: at most 100 × (proofs + 1) ÷ (proofs + failures + other causes + 2). Newest attempt failed: 50 at most. Newest proof over a year old: 74. Contradicted by the report: 30.
         **What memory gave**
         Seen here: some fixes held, some failed (3 here: 2 held, 1 failed, 0 unknown; 1 elsewhere; searched 143, 12 on this service)
-        **What the rules changed**
-        - **R3 source** · `hypotheses[1].source`: memory → current_evidence
+        **What the rules changed (numbered as the model gave them)**
+        - **Cause 2 · source**: memory → this report – computed from the references and quotes that stand (R3)
         **Tokens and time**
         - Analysis: 6.2 s, 3900 + 1210 tokens
-        "
+        "#
         );
     }
 

@@ -26,6 +26,9 @@ pub struct Measures {
     /// Tokens received, over all calls.
     #[serde(default)]
     pub completion_tokens: u64,
+    /// Tokens sent and received, by the stage that asked: `refine`, `analyse`.
+    #[serde(default)]
+    pub stage_tokens: BTreeMap<String, (u64, u64)>,
     /// Calls made.
     #[serde(default)]
     pub calls: u32,
@@ -173,11 +176,8 @@ impl Store {
         id: IncidentId,
         seq: u32,
     ) -> Result<StoredAnalysis, StoreError> {
-        self.analyses(scope, id)
-            .await?
-            .into_iter()
-            .find(|analysis| analysis.seq == seq)
-            .ok_or(StoreError::NotFound)
+        let one = self.read_analyses(scope, id, Some(seq), 1).await?.pop();
+        one.ok_or(StoreError::NotFound)
     }
 
     /// The last analysis that was begun.
@@ -190,7 +190,7 @@ impl Store {
         scope: &Scope,
         id: IncidentId,
     ) -> Result<Option<StoredAnalysis>, StoreError> {
-        Ok(self.analyses(scope, id).await?.pop())
+        Ok(self.read_analyses(scope, id, None, 1).await?.pop())
     }
 
     /// Every analysis of an incident, in order.
@@ -202,6 +202,20 @@ impl Store {
         &self,
         scope: &Scope,
         id: IncidentId,
+    ) -> Result<Vec<StoredAnalysis>, StoreError> {
+        let mut all = self.read_analyses(scope, id, None, i64::MAX).await?;
+        all.reverse();
+        Ok(all)
+    }
+
+    /// Analyses of an incident, the last first: each holds its whole case, so that no more are read
+    /// than are wanted.
+    async fn read_analyses(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        seq: Option<u32>,
+        most: i64,
     ) -> Result<Vec<StoredAnalysis>, StoreError> {
         type Columns = (
             i64,
@@ -219,10 +233,13 @@ impl Store {
         must_see(&mut connection, scope, id).await?;
         let rows: Vec<Columns> = query_as(
             "SELECT seq, key, created_at, case_json, route, proposal, engine, corrections, measures, \
-             superseded FROM analysis WHERE guild = $1 AND number = $2 ORDER BY seq",
+             superseded FROM analysis WHERE guild = $1 AND number = $2 \
+             AND ($3 IS NULL OR seq = $3) ORDER BY seq DESC LIMIT $4",
         )
         .bind(&scope.guild)
         .bind(i64::from(id.number()))
+        .bind(seq.map(i64::from))
+        .bind(most)
         .fetch_all(&mut connection)
         .await?;
         rows.into_iter()

@@ -51,7 +51,7 @@ pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
 pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
-pub use running::{JoinedReport, SaidUpdate, StepOwner};
+pub use running::{JoinedReport, SaidUpdate, StepOwner, UpdateDraft};
 pub use settings::{Criteria, Roles};
 pub use ticks::Tick;
 pub use vectors::Unembedded;

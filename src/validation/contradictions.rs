@@ -4,6 +4,8 @@
 //! Few and certain: a wrong contradiction hides a right cause. Only a plain number beside the very
 //! same noun, or a plain negation, counts; where the report says both, nothing is concluded.
 
+use super::analysis::{Analysis, Contradiction};
+use super::text;
 use crate::incident::Report;
 use crate::incident::sameness::negates;
 use crate::incident::words::fold;
@@ -87,6 +89,29 @@ static BLAMES_A_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static SHARE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"([0-9]{1,3}(?:\.[0-9]+)?)\s*(?:%|percent)").ok());
+
+/// What a report that grew since contradicts of an analysis that was shown, by the place of the
+/// hypothesis: a plain number or negation, whoever wrote it. What the analysis itself knows of is
+/// not repeated.
+pub fn contradicted_since(analysis: &Analysis, report: &Report) -> Vec<Option<Contradiction>> {
+    let clauses = Clauses::new(report);
+    let shown = analysis.hypotheses.iter();
+    shown
+        .map(|hypothesis| {
+            if !hypothesis.contradicted_by.is_empty() {
+                return None;
+            }
+            let found = clauses.against(&hypothesis.title)?;
+            Some(Contradiction {
+                quote: text::clean(&found.quote, text::SENTENCE),
+                author: found
+                    .author
+                    .map(|author| text::clean_line(&author, text::TITLE)),
+                found_by_code: true,
+            })
+        })
+        .collect()
+}
 
 /// A report cut into clauses, prepared once for all causes.
 pub(super) struct Clauses<'r>(Vec<Clause<'r>>);
@@ -300,7 +325,7 @@ fn calls_well(folded: &str, thing: &str) -> bool {
     static WELL_EN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
             r"^s?(?: itself| cluster| nodes?| hosts?)?(?: is| are| looks?| seems?| was| were| still| all| both| reports?)* ",
-            r"(?:perfectly |completely |quite )?(?:fine|ok|okay|healthy|normal|good|green|idle|bored|up|well|unaffected)(?: too| as well| again)?\W*$"
+            r"(?:perfectly |completely |quite )?(?:(?:fine|ok|okay|healthy|normal|good|green|idle|bored|up|well|unaffected|reachable|available|responsive|running|working)(?:,? and |, )?)+(?: too| as well| again)?\W*$"
         ))
         .ok()
     });

@@ -7,6 +7,8 @@
 use crate::incident::Report;
 use crate::incident::sameness::negates;
 use crate::incident::words::{fold, is_cjk, is_stop_word};
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// Fewest words of a quote, unless it has [`LEAST_CHARACTERS`].
 const LEAST_WORDS: usize = 3;
@@ -176,12 +178,36 @@ impl Comparable {
         if let Some(at) = line.checked_sub(1).and_then(|index| self.breaks.get(index)) {
             from = from.max(*at);
         }
+        let before = text.get(from..start).unwrap_or_default();
+        if let Some((reason, _)) = before.rsplit_once(": ")
+            && tells_an_error(reason)
+        {
+            from += reason.len() + 2;
+        }
         let line = self.breaks.partition_point(|at| *at < end);
         if let Some(at) = self.breaks.get(line) {
             to = to.min(*at);
         }
         text.get(from..to.max(from)).unwrap_or_default()
     }
+}
+
+/// What stands before the colon of an error line says what failed, and what follows says why: `could
+/// not connect to server: connection refused`. Its *not* does not deny the reason, as that of *this
+/// is not the case: …* does.
+fn tells_an_error(before_colon: &str) -> bool {
+    static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?:\b(?:could|can|did|does|do|will|would) not|\b(?:cannot|can't|couldn't|didn't|doesn't)) ",
+            r"(?:connect|resolve|open|read|write|find|load|create|start|bind|get|fetch|parse|acquire|obtain|allocate|send|establish|reach|access|execute|lock|respond|complete|initiali[sz]e|process|verify|validate|authenticate|match|exist|run|mount|pull|commit|save|extend)\b|",
+            r"\bnot (?:found|valid|available|ready|responding|reachable|allowed|permitted|authori[sz]ed|supported|enough|connected|resolved|synchroni[sz]ed|schedulable|accepted|trusted)\b|",
+            r"\bno (?:such|route|space|more|route to host|connection|response|answer|healthy|live|available|space left)\b"
+        ))
+        .ok()
+    });
+    FAILED
+        .as_ref()
+        .is_some_and(|failed| failed.is_match(before_colon))
 }
 
 fn floor(text: &str, mut at: usize) -> usize {
@@ -421,6 +447,14 @@ mod tests {
                 "as far as we could see up to now there was nothing\ndeployed since yesterday",
             ),
             ("the pool is … exhausted", "the pool is not exhausted"),
+            (
+                "the pool is exhausted",
+                "this is not the case: the pool is exhausted",
+            ),
+            (
+                "the pool is exhausted",
+                "not confirmed: the pool is exhausted",
+            ),
             // Wrapped at one width, or in the middle of a phrase.
             (
                 "exhausted the whole pool",
@@ -480,6 +514,14 @@ mod tests {
             ),
             ("nfs timeouts", "many NFS timeouts since noon"),
             ("支付接口返回503", "今天没有发布\n支付接口返回 503"),
+            (
+                "connection refused",
+                "psql: could not connect to server: Connection refused",
+            ),
+            (
+                "signature validation failed",
+                "SAML: Response is not valid: Signature validation failed. Rejected",
+            ),
             // Facts one to a line, without a mark at their ends.
             (
                 "flags were switched on for everybody at 13:02",

@@ -119,6 +119,7 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
         failure_class: triaged.failure_class,
         impact: triaged.impact.clone(),
         since: triaged.since.clone(),
+        triage_corrections: Vec::new(),
         ledger: Default::default(),
         report,
     };

@@ -254,10 +254,10 @@ pub fn help_intro(locale: Locale) -> &'static str {
 pub fn help_reading(locale: Locale) -> &'static str {
     match locale {
         Locale::En => {
-            "**Reading a card**: the record comes first (how often this fix held here), then the rule score. With no proven fix it never exceeds 30, and never reaches 99. ▣ from memory, ❝ from this report, ≈ analogy with another service, ○ general practice."
+            "**Reading a card**: the record comes first (how often this fix held here), then the rule score. With no proven fix it never exceeds 30 (54 where the fix held on another service), and it never reaches 99. ▣ from memory, ❝ from this report, ≈ analogy with another service, ○ general practice."
         }
         Locale::Zh => {
-            "**如何阅读卡片**：先看记录（此修复在这里有效过几次），再看规则评分。没有已验证的修复时评分不超过 30，且永远不到 99。▣ 来自记忆，❝ 来自本次报告，≈ 与其他服务类比，○ 一般经验。"
+            "**如何阅读卡片**：先看记录（此修复在这里有效过几次），再看规则评分。没有已验证的修复时评分不超过 30（修复在其他服务有效时不超过 54），且永远不到 99。▣ 来自记忆，❝ 来自本次报告，≈ 与其他服务类比，○ 一般经验。"
         }
     }
 }

@@ -88,8 +88,8 @@ pub(super) fn quantity_phrase(chars: &[char], token: &Token) -> (usize, usize) {
             to -= 1;
         }
         let head: String = chars.get(..to).unwrap_or_default().iter().collect();
+        let folded = fold(&head);
         let word = BEFORE_NUMBERS.iter().find(|word| {
-            let folded = fold(&head);
             folded.strip_suffix(**word).is_some_and(|rest| {
                 word.chars().all(is_cjk)
                     || rest
