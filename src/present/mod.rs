@@ -333,8 +333,7 @@ impl View {
     pub fn returned(&mut self, case: &crate::validation::Case) {
         let ledger = &case.ledger;
         self.back_after = ledger.running.as_ref().and_then(|running| {
-            let direct = case.memory.direct().map(|recalled| &recalled.incident);
-            crate::validation::episodes::returned(&ledger.people, running, direct)
+            crate::validation::episodes::returned(&ledger.people, running, case.memory.direct())
         });
         self.patterns.clone_from(&ledger.patterns);
         self.changes.clone_from(&ledger.changes);

@@ -129,6 +129,14 @@ const IN_COMMANDS: &[(&str, &str)] = &[
         r"/?_(?:cat|cluster|nodes|tasks)(?:/[a-z_]+)*|/(?:metrics|health|healthz|ready|readyz|livez|actuator(?:/[a-z]+)*|debug/pprof(?:/[a-z]+)*|server-status|nginx_status)",
     ),
     (
+        "what command lines of clouds do: a verb and what it is done to",
+        r"s3api|s3control|route53(?:domains|resolver)?|elbv2|ec2-instance-connect|wafv2|apigatewayv2|ses(?:v2)?|sdb|(?:get|list|describe|head|show|batch|query|scan|wait|test|lookup|search|select|start|stop|put|create|update|modify|delete|attach|detach|enable|disable|register|deregister|simulate|terminate|reboot|restore|set|reset|rollback|invalidate|associate|disassociate)(?:-[a-z]+)+",
+    ),
+    (
+        "columns that every RabbitMQ lists",
+        r"messages(?:_(?:ready|unacknowledged|ram|persistent))?|consumer_(?:utili[sz]ation|capacity)|head_message_timestamp|disk_(?:reads|writes)|peer_(?:host|port)|prefetch_count|mem_(?:limit|alarm)",
+    ),
+    (
         "functions of query languages",
         r"max_over_time|avg_over_time|histogram_quantile|rate|count_over_time|lag_in_bytes|to_char|date_trunc|json_extract",
     ),

@@ -6,7 +6,7 @@
 
 use crate::incident::returns::{RETURN_DAYS, SAME_EPISODE_HOURS, after_returns, gap_seconds};
 use crate::incident::sameness::{Likeness, PeopleSaid, Phrase, one_service, shares_pattern_as};
-use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Standing};
+use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Recalled, Standing};
 use jiff::Timestamp;
 
 /// One independent occurrence: its incidents in the order of time.
@@ -271,13 +271,14 @@ fn is_one_episode(people: &PeopleSaid, one: &PastIncident, other: &PastIncident)
 pub fn returned<'a>(
     people: &PeopleSaid,
     at_hand: &PastIncident,
-    past: impl Iterator<Item = &'a PastIncident>,
+    past: impl Iterator<Item = &'a Recalled>,
 ) -> Option<(IncidentId, i64)> {
-    past.filter(|earlier| earlier.id != at_hand.id && one_service(earlier, at_hand))
-        .filter_map(|earlier| {
+    past.map(|recalled| (&recalled.incident, recalled.shares_signature))
+        .filter(|(earlier, _)| earlier.id != at_hand.id && one_service(earlier, at_hand))
+        .filter_map(|(earlier, stands_in_report)| {
             let gap = gap_seconds(earlier, at_hand)?;
             ((0..=RETURN_DAYS * 86_400).contains(&gap)
-                && shares_pattern_as(people, earlier, at_hand))
+                && (stands_in_report || shares_pattern_as(people, earlier, at_hand)))
             .then_some((gap, earlier.id))
         })
         .min_by_key(|(gap, id)| (*gap, std::cmp::Reverse(*id)))
@@ -287,6 +288,15 @@ pub fn returned<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn recalled(incident: &PastIncident) -> Recalled {
+        Recalled {
+            incident: incident.clone(),
+            similarity: 0.9,
+            shares_signature: false,
+            grade: crate::incident::Grade::DirectMatch,
+        }
+    }
 
     const PATTERN: &str = "HikariPool-1 - Connection is not available";
 
@@ -519,7 +529,8 @@ mod tests {
             );
             let people = PeopleSaid::default();
             assert_eq!(
-                returned(&people, &second, std::iter::once(&first)).map(|(_, days)| days),
+                returned(&people, &second, std::iter::once(&recalled(&first)))
+                    .map(|(_, days)| days),
                 back,
                 "{later}"
             );

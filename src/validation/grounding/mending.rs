@@ -30,7 +30,7 @@ pub(super) fn without_phrases(chars: &[char], bad: &[(Token, &'static str)]) -> 
 
 pub(super) const PREPOSITIONS: &[&str] = &[
     "in", "on", "of", "by", "from", "at", "for", "via", "through", "inside", "within", "behind",
-    "to", "with", "after", "since",
+    "to", "with", "after", "since", "like",
 ];
 
 /// Words that only lead to a number.
