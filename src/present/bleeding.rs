@@ -11,12 +11,16 @@
 use super::View;
 use super::escape::cut;
 use super::say;
+use crate::incident::change::{Change, ChangeKind, ChangeStage};
 use crate::incident::proposal::Risk;
 use crate::incident::{Grade, Outcome, Standing, sameness};
 use crate::validation::Analysis;
 use crate::validation::analysis::{CitedIncident, Class, Hypothesis, NextStep};
 use crate::validation::risk;
+use jiff::{SignedDuration, Timestamp};
 
+/// A change this long before the impact, at most, is offered to be rolled back.
+const SHORTLY: SignedDuration = SignedDuration::from_hours(2);
 /// Steps that are shown.
 const MOST: usize = 3;
 /// The head of a text is enough to compare; comparing is costly on long ones.
@@ -51,9 +55,10 @@ pub(super) fn steps(analysis: &Analysis, view: &View) -> Vec<NextStep> {
             step
         }));
     }
-    if view.change_before_impact && !chosen.iter().any(rolls_back) {
+    let change = last_change(view);
+    if (view.change_before_impact || change.is_some()) && !chosen.iter().any(rolls_back) {
         let step = listed().find(|step| rolls_back(step)).cloned();
-        chosen.push(step.unwrap_or_else(|| roll_back(view)));
+        chosen.push(step.unwrap_or_else(|| roll_back(view, change)));
     }
     let mut once: Vec<NextStep> = Vec::new();
     for step in chosen {
@@ -102,9 +107,36 @@ fn remembered(hypothesis: &Hypothesis) -> Option<NextStep> {
     })
 }
 
-fn roll_back(view: &View) -> NextStep {
+/// The last change of the service that went out shortly before the impact. That it came before makes
+/// it no cause.
+fn last_change(view: &View) -> Option<&Change> {
+    let times = &view.running.times;
+    let from = view.started_at.or(times.started).or(times.reported);
+    let from = from.unwrap_or(view.now);
+    let mut changes = view.changes.iter().rev();
+    changes.find(|change| {
+        let at = Timestamp::from_millisecond(change.at_ms).unwrap_or_default();
+        let out = !matches!(change.kind, ChangeKind::Push | ChangeKind::Rollback)
+            && change.stage != ChangeStage::Failed;
+        out && at <= from && from.duration_since(at) <= SHORTLY
+    })
+}
+
+fn roll_back(view: &View, change: Option<&Change>) -> NextStep {
+    let step = match change {
+        Some(change) => {
+            let at = Timestamp::from_millisecond(change.at_ms).unwrap_or_default();
+            let what = format!(
+                "{} {}",
+                say::change_kind(view.locale, change.kind, ChangeStage::Done),
+                change.what
+            );
+            say::roll_back_named(view.locale, &what, &say::clock(view.locale, at))
+        }
+        None => say::roll_back_step(view.locale).to_owned(),
+    };
     NextStep {
-        step: say::roll_back_step(view.locale).to_owned(),
+        step,
         command: String::new(),
         risk: Risk::Reversible,
         expect: String::new(),
@@ -205,6 +237,34 @@ mod tests {
             "{steps:?}"
         );
         assert!(!steps[1].undo.is_empty());
+        let named = |minutes_before: i64, kind: ChangeKind| {
+            let mut view = view(Locale::En);
+            view.severity = Severity::Sev2;
+            let at = view.running.times.reported.unwrap_or(view.now);
+            let mut shown = sample();
+            shown.next_steps.clear();
+            shown.hypotheses.clear();
+            view.changes = vec![crate::incident::change::Change {
+                source: crate::incident::change::ChangeSource::Ci,
+                kind,
+                stage: ChangeStage::Done,
+                service: Some("payments-api".to_owned()),
+                subject: "payments-api".to_owned(),
+                what: "retry budget raised".to_owned(),
+                by: None,
+                at_ms: at.as_millisecond() - minutes_before * 60_000,
+                link: None,
+                revision: None,
+                to: None,
+            }];
+            steps(&analysis(shown), &view)
+        };
+        let near = named(11, ChangeKind::Deploy);
+        assert_eq!(near.len(), 1, "{near:?}");
+        assert!(near[0].step.contains("retry budget raised"), "{near:?}");
+        assert_eq!(named(121, ChangeKind::Deploy), [], "long before");
+        assert_eq!(named(-1, ChangeKind::Deploy), [], "after the impact");
+        assert_eq!(named(11, ChangeKind::Push), [], "not out yet");
         let once = shown_at(Severity::Sev1, true, |shown| {
             shown.hypotheses[0].fix = "Roll back payments-api to the release before".into();
         });

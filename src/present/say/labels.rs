@@ -608,6 +608,14 @@ pub fn roll_back_step(locale: Locale) -> &'static str {
     }
 }
 
+/// A change that is known came before the impact.
+pub fn roll_back_named(locale: Locale, what: &str, at: &str) -> String {
+    match locale {
+        Locale::En => format!("Roll back {what} of {at}, if the checks point to it"),
+        Locale::Zh => format!("如果检查指向 {at} 的{what}，则回滚"),
+    }
+}
+
 /// How a rollback is undone.
 pub fn roll_forward(locale: Locale) -> &'static str {
     match locale {
