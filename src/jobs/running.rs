@@ -8,7 +8,9 @@
 use super::duty::{Duty, attempt_key, incident_of, reporter, reporter_id, reporter_name, scope_of};
 use super::joining;
 use super::queue::JobError;
+use super::talk::offer_reanalysis;
 use super::work::{Click, Look, OwnClick, SetIncident, Work};
+use crate::incident::report::ThreadMessage;
 use crate::incident::rights::{self, Deed};
 use crate::incident::times::{Towards, read_time};
 use crate::incident::{FixAttempt, Impact, Locale, Moment, Outcome, Right, Severity, Status};
@@ -409,8 +411,8 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
     if matches!(action, Action::Mitigated { .. }) && incident.status == Status::Mitigated {
         ask_which_fix(duty, &incident, click.interaction).await?;
     }
+    super::outcomes::watch(duty, &incident).await?;
     let slots: &[Slot] = if matches!(action, Action::FixDid { .. }) {
-        super::outcomes::watch(duty, &incident).await?;
         &[Slot::Analysis, Slot::Checklist, Slot::Headline]
     } else {
         &[Slot::Headline]
@@ -783,8 +785,12 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
     }
     let done = present::private(&say::set_done(work.locale, id));
     duty.answer(&work.reply, &done).await;
-    duty.show_headline(&incident).await?;
+    duty.show_latest(&incident, &[Slot::Analysis, Slot::Headline])
+        .await?;
     duty.look_later(&incident).await;
+    if work.text("changed").is_some() {
+        offer_reanalysis(duty, &scope_of(&incident), incident.id()).await?;
+    }
     duty.settled(&incident.guild, &key).await
 }
 
@@ -893,6 +899,28 @@ fn wanted_changes(
             wanted.said.push(line);
         }
         wanted.changes.push(Change::Impact(Box::new(impact)));
+    }
+    if let Some(text) = work
+        .text("changed")
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+    {
+        let said = say::told_changed(locale, text);
+        let message = ThreadMessage {
+            author: work.by.clone(),
+            text: said.clone(),
+            at: Timestamp::from_millisecond(work.reply.created_ms).unwrap_or(now),
+            asks: false,
+        };
+        let mut report = incident.report.clone().unwrap_or_default();
+        // A job that runs again finds it there.
+        if !report.thread.contains(&message) {
+            report.thread.push(message);
+            report.thread.sort_by_key(|message| message.at);
+            let shown = present::escape::inline(&present::escape::cut(&said, 400));
+            wanted.said.push(shown);
+            wanted.changes.push(Change::Report(Box::new(report)));
+        }
     }
     if let Some(text) = work.text("next_update") {
         let Some(at) = read_time(text, now, Towards::Future) else {

@@ -7,7 +7,7 @@
 //! goes along as a file.
 
 use super::checklist::{destroys, warning};
-use super::custom_id::{Action, CardRef};
+use super::custom_id::{Action, Asked, CardRef};
 use super::escape::{cut, plain};
 use super::ink::Ink;
 use super::payload::{
@@ -749,6 +749,14 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
     if can_try_again(analysis) && rows.len() < ROWS {
         let retry = Button::new(Action::TryAgain { incident }, say::button_try_again(locale));
         rows.push(Row::Buttons(vec![retry.style(Style::Primary).off(off)]));
+    }
+    if (nothing_known(analysis) || view.impact_unknown)
+        && view.status.is_open()
+        && rows.len() < ROWS
+    {
+        let ask = |what| Button::new(Action::Tell { incident, what }, say::asked(locale, what));
+        let asked = Asked::ALL.into_iter().map(|what| ask(what).off(off));
+        rows.push(Row::Buttons(asked.collect()));
     }
     rows
 }

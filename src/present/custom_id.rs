@@ -265,6 +265,13 @@ pub enum Action {
         /// The incident.
         incident: IncidentId,
     },
+    /// Say what nobody knows yet: the button opens a modal, the modal brings the answer.
+    Tell {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// What is asked.
+        what: Asked,
+    },
     /// The shown update went out.
     UpdateSent {
         /// The incident at hand.
@@ -279,6 +286,35 @@ pub enum Action {
         /// Its analysis.
         analysis: u32,
     },
+}
+
+/// What is asked of people where nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Asked {
+    /// Who is affected, and how many.
+    Who,
+    /// Since when.
+    Since,
+    /// What changed before.
+    Changed,
+}
+
+impl Asked {
+    /// All of them, in the order of asking.
+    pub const ALL: [Self; 3] = [Self::Who, Self::Since, Self::Changed];
+
+    /// The word in custom ids.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Who => "who",
+            Self::Since => "since",
+            Self::Changed => "changed",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|asked| asked.word() == word)
+    }
 }
 
 const VERSION: &str = "p1";
@@ -384,6 +420,7 @@ impl Action {
             }
             Self::MergeInto { incident, other } => run("merge", incident, other.number()),
             Self::Unmerge { incident } => one("unmerge", incident),
+            Self::Tell { incident, what } => format!("{}:{}", one("tell", incident), what.word()),
             Self::UpdateSent { incident, draft } => run("sent", incident, draft),
             Self::TakeSteps { incident, analysis } => run("take", incident, analysis),
         }
@@ -430,6 +467,7 @@ impl Action {
             | Self::SeparateReport { incident, .. }
             | Self::MergeInto { incident, .. }
             | Self::Unmerge { incident }
+            | Self::Tell { incident, .. }
             | Self::UpdateSent { incident, .. }
             | Self::TakeSteps { incident, .. }
             | Self::Review { incident, .. } => Some(incident),
@@ -494,6 +532,10 @@ impl Action {
                     _ => return None,
                 }
             }
+            ["tell", incident, what] => Self::Tell {
+                incident: id(incident)?,
+                what: Asked::parse(what)?,
+            },
             ["resolve", incident, worked] => Self::ResolveModal {
                 incident: id(incident)?,
                 worked: match *worked {
@@ -643,7 +685,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..34,
+            0usize..36,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -733,6 +775,14 @@ mod tests {
                             analysis,
                             step: hypothesis,
                         }),
+                        33 => Action::Tell {
+                            incident,
+                            what: Asked::ALL.get(third).copied()?,
+                        },
+                        34 => Action::UpdateSent {
+                            incident,
+                            draft: analysis,
+                        },
                         _ => Action::OpenMemory,
                     })
                 },

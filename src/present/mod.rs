@@ -52,7 +52,7 @@ pub use approval::{
 };
 pub use cards::{cards, nothing_known};
 pub use checklist::checklist;
-pub use custom_id::{Action, CardRef, StepRef};
+pub use custom_id::{Action, Asked, CardRef, StepRef};
 pub use headline::{headline, incident_show, working};
 pub use history::{
     ImportPreview, RememberPrefill, import_done, import_dropped, import_preview, remember_modal,
@@ -64,7 +64,7 @@ pub use lists::{
     IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
     offer_reanalysis, private, private_file, service_list, still_fixed,
 };
-pub use modals::{Prefill, analyze_modal, resolve_modal};
+pub use modals::{Prefill, analyze_modal, resolve_modal, tell_modal};
 pub use outcomes::{
     OutcomeWord, OutcomesOf, SameQuestion, quietly, same_questions, still_fixed_answered,
     with_outcomes, with_patterns,

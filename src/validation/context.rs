@@ -10,8 +10,10 @@ use super::quotes::Quotable;
 use super::references::Nameable;
 use super::remembered;
 use super::text;
+use super::unreferenced;
 use crate::incident::sameness::Phrase;
-use crate::incident::{IncidentId, Locale, PastIncident};
+use crate::incident::words::fold;
+use crate::incident::{Grade, IncidentId, Locale, PastIncident};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -26,6 +28,10 @@ pub(super) struct Context<'c> {
     pub own_fixes: Vec<Phrase>,
     nameable: Nameable,
     grounds: Grounds,
+    /// Ids that memory gave, and services of its analogies, folded: of these a past may be told.
+    given: Vec<String>,
+    /// The report, folded.
+    report: String,
 }
 
 impl<'c> Context<'c> {
@@ -67,6 +73,22 @@ impl<'c> Context<'c> {
                     .filter(|running| running.cause_confirmed),
             ),
             quotable: Quotable::new(&case.report),
+            given: case
+                .memory
+                .recalled()
+                .iter()
+                .filter(|recalled| recalled.grade != Grade::Low)
+                .flat_map(|recalled| {
+                    let incident = &recalled.incident;
+                    let service = incident
+                        .service
+                        .as_deref()
+                        .filter(|_| recalled.grade == Grade::Analogy);
+                    [Some(fold(&incident.id.to_string())), service.map(fold)]
+                })
+                .flatten()
+                .collect(),
+            report: fold(&report_text),
             clauses: Clauses::new(&case.report),
             own_fixes: case
                 .attempts
@@ -92,7 +114,7 @@ impl<'c> Context<'c> {
     }
 
     /// A claim as it may be said, with every change noted: cleaned (R21), without a certainty of the
-    /// model's own (R12), without unknown ids (R1), grounded (R6, R20), and marked where a record
+    /// model's own (R12), without unknown ids (R1) and a past that nobody recalled (R3), grounded (R6, R20), and marked where a record
     /// contradicts it (R20).
     pub fn claim(
         &self,
@@ -122,6 +144,14 @@ impl<'c> Context<'c> {
         log.note("R12", at, &cleaned, &modest);
         let known = self.nameable.strike(&modest, matches!(place, Place::Title));
         log.note("R1", at, &modest, &known);
+        // Whoever cites nothing of this service tells of no past of it.
+        let known = if cited.is_empty() && place != Place::Command {
+            let told = unreferenced::without_claims(&known, &self.report, &self.given);
+            log.note("R3", at, &known, &told);
+            told
+        } else {
+            known
+        };
         // A command without one of its words is another command.
         let known = if place == Place::Command && known != modest {
             String::new()

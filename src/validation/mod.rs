@@ -36,6 +36,7 @@ mod steps;
 mod suspected;
 mod text;
 mod triage;
+mod unreferenced;
 pub mod update;
 
 pub use analysis::{Analysis, Answer, Correction};

@@ -1,6 +1,7 @@
 //! Help, modals, lists, and the questions that the bot asks.
 
 use crate::incident::{IncidentId, Locale};
+use crate::present::custom_id::Asked;
 
 /// Title of the modal of `/analyze`.
 pub fn analyze_title(locale: Locale) -> &'static str {
@@ -247,6 +248,38 @@ pub fn help_intro(locale: Locale) -> &'static str {
         Locale::Zh => {
             "用 /analyze 描述故障。我会检索团队过往的故障，让模型提出原因，并在展示之前用代码核对每一条说法。我不会替您执行任何操作；严重级别、状态和修复由人决定。"
         }
+    }
+}
+
+/// What is asked where nothing is known, as a button and above the input.
+pub fn asked(locale: Locale, what: Asked) -> &'static str {
+    match (locale, what) {
+        (Locale::En, Asked::Who) => "Who is affected?",
+        (Locale::Zh, Asked::Who) => "谁受影响？",
+        (Locale::En, Asked::Since) => "Since when?",
+        (Locale::Zh, Asked::Since) => "从何时开始？",
+        (Locale::En, Asked::Changed) => "What changed before?",
+        (Locale::Zh, Asked::Changed) => "之前有何变更？",
+    }
+}
+
+/// What an answer may look like.
+pub fn asked_example(locale: Locale, what: Asked) -> &'static str {
+    match (locale, what) {
+        (Locale::En, Asked::Who) => "customers paying by card, about 8 %",
+        (Locale::Zh, Asked::Who) => "用卡支付的客户，约 8 %",
+        (Locale::En, Asked::Since) => "02:51, or 20m ago",
+        (Locale::Zh, Asked::Since) => "02:51 或 20m ago",
+        (Locale::En, Asked::Changed) => "release 5.2 at 02:40; nothing",
+        (Locale::Zh, Asked::Changed) => "02:40 发布 5.2；没有变更",
+    }
+}
+
+/// Somebody says what changed before.
+pub fn told_changed(locale: Locale, text: &str) -> String {
+    match locale {
+        Locale::En => format!("changed before: {text}"),
+        Locale::Zh => format!("之前的变更：{text}"),
     }
 }
 

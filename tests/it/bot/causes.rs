@@ -233,3 +233,87 @@ async fn why_tells_in_words_what_was_changed_of_triage_and_analysis() {
     );
     opened.ends().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r30_what_nobody_knows_is_asked_and_told_with_a_tap_each() {
+    let opened = Opened::with(
+        Given::default(),
+        json!({"report": "geo-resolver answers wrong countries\nERROR GeoTable - row 7 is not sorted"}),
+    )
+    .await;
+    let bob = opened.at.discord.member(opened.at.guild, "bob");
+    let cards = opened.said("Who is affected, and how many?").await;
+    assert!(
+        cards.shows("Who is affected, and how many? Nobody has said it"),
+        "{cards}"
+    );
+    let tells = async |label: &str, text: &str| {
+        let press = opened.at.discord.click(bob, &cards, label);
+        let _modal = press.modal().await;
+        let told = opened
+            .at
+            .discord
+            .submit_modal(bob, &press, &[("told", text)]);
+        let done = told.original().await;
+        opened.at.idle().await;
+        done
+    };
+    tells("Who is affected?", "guests who book abroad").await;
+    let headline = opened.report.original().await;
+    assert!(headline.shows("guests who book abroad"), "{headline}");
+    opened
+        .at
+        .discord
+        .await_edit(&cards, |post| !post.shows("Nobody has said it"))
+        .await;
+    let wrong = tells("Since when?", "a while").await;
+    assert!(wrong.shows("02:51"), "says how a time is written: {wrong}");
+    tells("Since when?", "20m ago").await;
+    assert!(opened.stored().await.past.started_at.is_some());
+    tells(
+        "What changed before?",
+        "release 5.2 of geo-resolver @everyone",
+    )
+    .await;
+    opened
+        .said("changed before: release 5.2 of geo-resolver")
+        .await;
+    let thread = opened.stored().await.report.expect("a report").thread;
+    assert!(
+        thread.len() == 1 && thread[0].author == "bob" && thread[0].text.contains("release 5.2"),
+        "{thread:?}"
+    );
+    opened.said("1 new message since the last analysis").await;
+    opened.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r28_what_was_mitigated_and_never_resolved_is_asked_about_after_a_day() {
+    let opened = opened(two_causes()).await;
+    let alice = opened.at.alice;
+    let cards = opened.cards(1).await;
+    opened.press(alice, &cards, "1 Trying this fix").await;
+    let cards = opened.cards(1).await;
+    opened.press(alice, &cards, "1 Worked").await;
+    let headline = opened.report.original().await;
+    opened.press(alice, &headline, "Mitigated").await;
+    super::clock::minutes_pass(&opened.at, 24 * 60 + 1).await;
+    opened.at.idle().await;
+    let question = opened.said("Still fixed?").await;
+    opened.press(alice, &question, "Yes, it held").await;
+    let attempts = {
+        let store = opened.at.app.as_ref().expect("the bot runs").store();
+        store
+            .attempts(&opened.scope(), opened.id())
+            .await
+            .expect("attempts")
+    };
+    assert_eq!(
+        attempts
+            .iter()
+            .map(|one| one.fix.outcome)
+            .collect::<Vec<_>>(),
+        [precedent::incident::Outcome::Held]
+    );
+    opened.ends().await;
+}
