@@ -255,14 +255,29 @@ fn opening(work: &Analyze, read: &Read, now: Timestamp) -> NewIncident {
 /// Reads an attached file; what was not read is said in a sentence.
 async fn read_file(duty: &Duty, file: &FileRef, locale: Locale) -> Attachment {
     let read = duty.rest.read_file(file, attachments::CAP_BYTES).await;
-    let note = read
+    let noted = read
         .note
         .as_ref()
-        .map(|note| say::trouble(locale, &file_trouble(&file.name, note), None));
+        .map(|note| file_trouble(&file.name, note));
+    let other = |encoding: &&String| *encoding != "UTF-8" || read.replaced > 0;
+    let encoded =
+        read.encoding
+            .as_ref()
+            .filter(other)
+            .map(|encoding| Trouble::AttachmentEncoding {
+                name: present::escape::inline(&file.name),
+                encoding: encoding.clone(),
+                replaced: read.replaced,
+            });
+    let notes: Vec<String> = [encoded, noted]
+        .into_iter()
+        .flatten()
+        .map(|trouble| say::trouble(locale, &trouble, None))
+        .collect();
     let attachment = Attachment {
         name: file.name.clone(),
         text: read.text,
-        note: note.unwrap_or_default(),
+        note: notes.join(" "),
     };
     // Read after the entrance, so redacted here, before anything is stored (R22).
     let redacted = duty.responder.redact(Report {
@@ -866,7 +881,7 @@ fn file_trouble(name: &str, note: &FileNote) -> Trouble {
             read: kept,
             size: of,
         },
-        FileNote::Binary { .. } => Trouble::AttachmentNotText { name },
+        FileNote::Binary { of } => Trouble::AttachmentNotText { name, size: of },
         FileNote::Empty => Trouble::AttachmentTooLarge {
             name,
             read: 0,

@@ -382,6 +382,13 @@ pub async fn why(
         let view = duty
             .view(&incident, &stored, &analysis, Timestamp::now())
             .await?;
+        let answers = duty
+            .store
+            .answer_corrections(&scope_of(&incident), incident.id(), stored.created_at)
+            .await?
+            .into_iter()
+            .map(|changed| (changed.question, changed.corrections))
+            .collect::<Vec<_>>();
         // Without a model there was nothing to route to.
         let unrouted = matches!(
             analysis.engine,
@@ -397,6 +404,7 @@ pub async fn why(
             route,
             &timings(&stored.measures),
             &redact::struck_in(&stored.case.report.all_text()),
+            &answers,
         ))
     };
     privately(duty, reply, who.locale, explained).await;

@@ -13,7 +13,7 @@ use crate::incident::{IncidentId, Outcome, Report, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, AnswerView, Slot};
 use crate::response::triage::Said;
-use crate::store::{Change, Incident, Resolution, Scope, StoreError};
+use crate::store::{AnswerCorrections, Change, Incident, Resolution, Scope, StoreError};
 use crate::validation;
 use jiff::{SignedDuration, Timestamp};
 use std::time::{Duration, Instant};
@@ -127,6 +127,26 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
             let slot = format!("answer/{}", message.unwrap_or_default());
             duty.post_in_thread(&incident, 0, &slot, &post).await?;
         }
+    }
+    if !answered.corrections.is_empty() {
+        let changed = AnswerCorrections {
+            question,
+            corrections: answered.corrections.clone(),
+        };
+        let asked = work
+            .message
+            .or(work.reply.as_ref().map(|reply| reply.interaction));
+        duty.once(
+            &format!("done/answer/{}", asked.unwrap_or_default()),
+            async {
+                let at = Timestamp::now();
+                duty.store
+                    .note_answer(&scope, incident.id(), &work.by, at, &changed)
+                    .await?;
+                Ok(())
+            },
+        )
+        .await?;
     }
     Ok(())
 }

@@ -31,7 +31,9 @@ pub struct Timing {
     pub tokens: Option<Spent>,
 }
 
-/// The explanation. `struck` counts what was struck from the report, by kind (R22). `route` is `None` where it was never decided (no model configured).
+/// The explanation. `struck` counts what was struck from the report, by kind (R22); `route` is `None`
+/// where it was never decided (no model configured); `answers` are the questions in the thread since,
+/// with what the rules changed of each answer.
 pub fn why(
     analysis: &Analysis,
     view: &View,
@@ -39,10 +41,12 @@ pub fn why(
     route: Option<&Route>,
     timings: &[Timing],
     struck: &BTreeMap<&str, u32>,
+    answers: &[(String, Vec<Correction>)],
 ) -> Post {
     let ink = Ink::discord(view.locale, view.now);
     let lines = |ink: &Ink, room| {
         let mut lines = lines(analysis, memory, route, timings, ink, room);
+        lines.extend(answer_lines(answers, ink, room));
         lines.extend(struck_lines(struck, ink));
         lines.join("\n")
     };
@@ -147,6 +151,19 @@ fn lines(
     lines
 }
 
+/// Answers in the thread that the rules changed, newest first.
+fn answer_lines(answers: &[(String, Vec<Correction>)], ink: &Ink, room: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (question, corrections) in answers.iter().rev() {
+        let question = ink.text(question, room / 2);
+        lines.push(ink.label(&say::answer_label(ink.locale, &question)));
+        for correction in corrections {
+            lines.push(format!("- {}", correction_line(correction, ink, room)));
+        }
+    }
+    lines
+}
+
 /// What was struck before anything was stored, by kind; never what it was (R22).
 fn struck_lines(struck: &BTreeMap<&str, u32>, ink: &Ink) -> Vec<String> {
     if struck.is_empty() {
@@ -236,6 +253,7 @@ mod tests {
             Some(&route),
             &timings,
             &BTreeMap::new(),
+            &[],
         );
         assert_legal(&post);
         insta::assert_snapshot!(
@@ -267,7 +285,7 @@ mod tests {
 
         #[test]
         fn any_explanation_fits(shown in any_shown(), view in any_view()) {
-            assert_legal(&why(&analysis(shown), &view, &Memory::Disabled, None, &[], &BTreeMap::new()));
+            assert_legal(&why(&analysis(shown), &view, &Memory::Disabled, None, &[], &BTreeMap::new(), &[]));
         }
     }
 }

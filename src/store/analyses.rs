@@ -3,7 +3,7 @@
 //! A stored answer is a [`Proposal`] and its [`Case`], never what may be shown: that is built from
 //! the two by validation each time.
 
-use super::incidents::touch;
+use super::incidents::{note, touch};
 use super::{Scope, Store, StoreError, document, millis, must_see, timestamp};
 use crate::database::{query, query_as, query_scalar};
 use crate::incident::proposal::Proposal;
@@ -13,6 +13,9 @@ use crate::validation::case::Case;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// An answer of which the rules changed something, in an incident's history.
+const ANSWERED: &str = "answered";
 
 /// What an analysis took.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +62,55 @@ pub struct StoredAnalysis {
     pub superseded: bool,
 }
 
+/// What the rules changed of an answer in the thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerCorrections {
+    /// The question.
+    pub question: String,
+    /// What was changed.
+    pub corrections: Vec<Correction>,
+}
+
 impl Store {
+    /// Keeps what the rules changed of an answer in the thread.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn note_answer(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        by: &str,
+        at: Timestamp,
+        changed: &AnswerCorrections,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.write(&scope.guild).await?;
+        must_see(&mut tx, scope, id).await?;
+        let detail = serde_json::to_value(changed)?;
+        note(&mut tx, &scope.guild, id, at, by, ANSWERED, &detail).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// What the rules changed of the answers since a time, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn answer_corrections(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        since: Timestamp,
+    ) -> Result<Vec<AnswerCorrections>, StoreError> {
+        let history = self.history(scope, id).await?;
+        Ok(history
+            .into_iter()
+            .filter(|event| event.what == ANSWERED && event.at >= since)
+            .filter_map(|event| serde_json::from_value(event.detail).ok())
+            .collect())
+    }
+
     /// Stores what is about to be asked, before it is asked, under a key such as the job's. The
     /// same key gives the analysis that was begun under it: its case and route are replaced as long
     /// as there is no answer.

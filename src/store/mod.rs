@@ -39,7 +39,7 @@ mod vectors;
 mod watch;
 mod words;
 
-pub use analyses::{Measures, StoredAnalysis};
+pub use analyses::{AnswerCorrections, Measures, StoredAnalysis};
 pub use approvals::Approval;
 pub use attempts::{Attempt, Resolution};
 pub use audit::{Audited, Signed};

@@ -34,6 +34,14 @@ pub(super) struct Context<'c> {
     report: String,
 }
 
+/// What stands in the place of a number that nothing supports (R20).
+fn not_in_evidence(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "(not in evidence)",
+        Locale::Zh => "（无依据）",
+    }
+}
+
 impl<'c> Context<'c> {
     pub fn new(case: &'c Case) -> Self {
         let direct: Vec<&PastIncident> = case
@@ -58,10 +66,7 @@ impl<'c> Context<'c> {
             .iter()
             .map(|service| service.name.as_str())
             .collect();
-        let not_in_evidence = match case.locale {
-            Locale::En => "(not in evidence)",
-            Locale::Zh => "（无依据）",
-        };
+        let not_in_evidence = not_in_evidence(case.locale);
         Self {
             episodes: episodes::episodes_as(
                 &case.ledger.people,
@@ -168,6 +173,11 @@ impl<'c> Context<'c> {
         let marked = remembered::marked(&text, &self.case.memory, self.case.locale);
         log.note("R20", at, &text, &marked);
         marked
+    }
+
+    /// Whether a number was struck from a text (R20).
+    pub fn lacks_evidence(&self, text: &str) -> bool {
+        text.contains(not_in_evidence(self.case.locale))
     }
 
     /// A stored fix or cause as it may be shown here (R20's placeholders).

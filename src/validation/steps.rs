@@ -68,6 +68,11 @@ pub(super) fn checked(
                 continue;
             }
         }
+        // What the words may not say, the command beside them may not do.
+        if !command.is_empty() && context.lacks_evidence(&step) {
+            log.note("R20", format!("{at}.command"), &command, "");
+            command.clear();
+        }
         if same(&step, &command) {
             // The step again in the place of a command is no command: nothing to copy and run.
             log.note("R16", format!("{at}.command"), &command, "");

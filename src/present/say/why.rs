@@ -12,6 +12,14 @@ pub fn why_title(locale: Locale, incident: Option<IncidentId>, analysis: u32) ->
     }
 }
 
+/// Above what the rules changed of an answer in the thread.
+pub fn answer_label(locale: Locale, question: &str) -> String {
+    match locale {
+        Locale::En => format!("What the rules changed of the answer to: {question}"),
+        Locale::Zh => format!("规则对此问题的回答所做的更改：{question}"),
+    }
+}
+
 /// The model's own number.
 pub fn model_number(locale: Locale, number: u8) -> String {
     match locale {
