@@ -122,7 +122,7 @@ const IN_COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "settings of the kernel and files that every machine has",
-        r"(?:net\.(?:core|ipv4|ipv6|netfilter)|fs|vm|kernel)\.[a-z0-9_.-]+|/(?:etc|proc|sys|dev)(?:/[A-Za-z0-9_.-]+)*|/var/log(?:/(?:syslog|messages|nginx|kern\.log|auth\.log|dmesg))?",
+        r"(?:net\.(?:core|ipv4|ipv6|netfilter)|fs|vm|kernel)\.[a-z0-9_.-]+|/(?:etc|proc|sys|dev)(?:/[A-Za-z0-9_.-]+)*|/(?:tmp|var|home|opt|usr|root|boot|mnt|srv|run)|/var/(?:spool|lib|run|tmp|cache)|/usr/local|/var/log(?:/(?:syslog|messages|nginx|kern\.log|auth\.log|dmesg))?",
     ),
     (
         "pages that every server has",

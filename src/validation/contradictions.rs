@@ -66,7 +66,7 @@ const WELL: &[&str] = &["normal", "healthy", "fine", "idle", "正常", "空闲",
 static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:deployed|deploys?|deploying|released|releases?|rolled out|rollouts?|shipped|new version|changes?|changed)\b|",
-        r"\bdeployments?\b|发布|发版|上线|部署|变更|新版本"
+        r"\bdeployments?\b|发布|发版|发过版|发了版|发过新版|上过线|上线|部署|变更|新版本"
     ))
     .ok()
 });
@@ -506,7 +506,8 @@ fn of_change<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
     };
     let is_release = |text: &str| {
         [
-            "deploy", "release", "roll", "ship", "version", "发布", "发版", "上线", "部署", "版本",
+            "deploy", "release", "roll", "ship", "version", "发布", "发版", "过版", "了版", "过线",
+            "上线", "部署", "版本",
         ]
         .iter()
         .any(|word| text.contains(word))
@@ -744,6 +745,7 @@ mod tests {
                 "TLS and DNS look fine",
             ),
             ("网络故障", "挂号超时。网络正常。", "网络正常"),
+            ("本周发版引入缺陷", "本周没有发过版", "本周没有发过版"),
             (
                 "数据库负载过高",
                 "短信延迟。数据库负载正常，CPU 12%",
