@@ -144,7 +144,8 @@ async fn chronicle(
         steps: &steps,
     };
     entries.extend(history.iter().filter_map(|event| told.entry(event)));
-    entries.sort_by_key(|entry| entry.at);
+    // An analysis begins with the report, to the millisecond.
+    entries.sort_by_key(|entry| (!matches!(entry.what, Happened::Opened { .. }), entry.at));
     let running = duty.running(incident).await?;
     let private_to = incident.private.then_some(incident.channel.as_str());
     Ok(Chronicle {

@@ -53,6 +53,9 @@ fn whole(name: &str) -> Option<Word> {
         "stakeholder_update" => ("Update", "通报"),
         "memory_verdict" => ("Memory", "记忆"),
         "severity_assessment" | "severity" => ("Severity", "严重级别"),
+        "memory_refs" => ("Reference", "引用"),
+        "title" => ("Title", "标题"),
+        "recall_query" => ("Search words", "检索词"),
         other => part(other)?,
     })
 }
@@ -63,7 +66,6 @@ fn part(name: &str) -> Option<Word> {
         "answer" => ("Answer", "回答"),
         "title" => ("title", "标题"),
         "service" => ("Service", "服务"),
-        "recall_query" => ("search words", "检索词"),
         "source" => ("source", "来源"),
         "memory_refs" | "refs" => ("references", "引用"),
         "evidence" => ("quotes", "引文"),
@@ -194,8 +196,8 @@ pub fn correction_reason(locale: Locale, rule: &str, at: &str) -> &'static str {
         match (rule, field) {
             ("R0", _) => ("read as far as it could be", "按可读取的部分读取"),
             ("R1", _) => (
-                "memory gave no such incident for this",
-                "记忆中没有给出这样的故障",
+                "not among what memory gave, or named twice",
+                "不在记忆给出的故障之中，或重复",
             ),
             ("R2", _) => (
                 "a pattern stands for its incidents, and what is not similar enough for none",
@@ -249,6 +251,10 @@ pub fn correction_reason(locale: Locale, rule: &str, at: &str) -> &'static str {
             ("R16", "risk") => (
                 "computed from the command, never below it",
                 "由命令计算，不会低于其风险",
+            ),
+            ("R16", "command") => (
+                "what stood there is no command of its own",
+                "此处并非独立的命令",
             ),
             ("R16", _) => (
                 "safe steps first, four to seven, each of them one",

@@ -215,7 +215,7 @@ async fn why_tells_in_words_what_was_changed_of_triage_and_analysis() {
     .await;
     let why = opened.at.alone(opened.thread, "why", json!({})).await;
     for part in [
-        "**title**: 503s on charges from db-7.shop.internal → ",
+        "**Title**: 503s on charges from db-7.shop.internal → ",
         "**Cause 2 · source**: memory → this report – computed from the references and quotes that stand (R3)",
         "Bands by proofs of a fix here",
         "Triage: ",

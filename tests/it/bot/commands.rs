@@ -54,7 +54,7 @@ async fn why_tells_what_was_recalled_how_it_was_scored_and_what_was_corrected() 
         "model said 100",
         "2 proven, 0 refuted",
         "references",
-        "memory gave no such incident for this (R1)",
+        "not among what memory gave, or named twice (R1)",
         "INC-7777",
         "Tokens and time",
         "tokens",

@@ -23,6 +23,7 @@ mod memory;
 pub mod model;
 mod opened;
 mod outcomes;
+mod plays;
 mod reports;
 mod running;
 mod secrets;

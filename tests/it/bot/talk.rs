@@ -160,10 +160,11 @@ async fn a_hostile_answer_invents_no_incident_names_nobody_and_links_nowhere() {
     }
     assert!(answer.pings().is_empty());
     // What was struck of it is told to whoever asks why.
+    opened.at.idle().await;
     let why = opened.at.alone(opened.thread, "why", json!({})).await;
     for part in [
         "What the rules changed of the answer to: what fixed it last time?",
-        "**references**: struck: INC-9999",
+        "**Reference 1**: struck: INC-9999",
         "struck: the moon was full",
     ] {
         assert!(why.shows(part), "{part} in {why}");
