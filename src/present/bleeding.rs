@@ -257,7 +257,7 @@ mod tests {
                 revision: None,
                 to: None,
             }];
-            steps(&analysis(shown), &view)
+            super::steps(&analysis(shown), &view)
         };
         let near = named(11, ChangeKind::Deploy);
         assert_eq!(near.len(), 1, "{near:?}");

@@ -1090,6 +1090,11 @@ mod tests {
             [
                 "Try again",
             ],
+            [
+                "Who is affected?",
+                "Since when?",
+                "What changed before?",
+            ],
         ]
         "#);
     }
