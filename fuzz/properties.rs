@@ -253,6 +253,7 @@ pub fn rendering(bytes: &[u8]) {
         failure_class: FailureClass::Saturation,
         impact: None,
         since: None,
+        triage_corrections: Vec::new(),
         ledger: Default::default(),
     };
     let engine = || Engine::Model {

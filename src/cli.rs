@@ -5,7 +5,9 @@
 //! log writer, so that `--json` is one object and nothing else.
 
 use crate::config::Config;
-use crate::incident::{Engine, Locale, Registry, Report, Severity, Status};
+use crate::incident::{
+    Engine, IncidentId, Locale, PastIncident, Registry, Report, Severity, Status,
+};
 use crate::jobs::backtest;
 use crate::jobs::embed;
 use crate::jobs::history::{self, Fate, History};
@@ -131,11 +133,23 @@ pub async fn analyze(
         own: None,
         attempts: Vec::new(),
     };
-    let (read, route, proposed, analysis) = responder.respond(reported).await;
+    let (mut read, route, proposed, analysis) = responder.respond(reported).await;
     let mut view = View::new(read.title.clone(), analysis.severity.severity, locale, now);
     view.service = read.case.service.clone();
     view.status = Status::Investigating;
     view.change_before_impact = read.triage.change_before.is_some();
+    // What runs shows as a return (R11); its number is never told, it has none.
+    if let Some(none) = IncidentId::new(u32::MAX) {
+        let mut running = PastIncident::new(none, read.title.clone());
+        running.service.clone_from(&read.case.service);
+        running
+            .error_signatures
+            .clone_from(&read.triage.error_signatures);
+        running.started_at = Some(now);
+        read.case.ledger.running = Some(running);
+        view.returned(&read.case);
+    }
+    view.impact_unknown = read.case.impact.is_none() && ask.severity.is_none();
     if !read.triage.service_ambiguous.is_empty() {
         writeln!(
             log,

@@ -116,6 +116,7 @@ pub async fn measure(server: &Server) -> Result<Vec<Row>> {
             failure_class: triage.failure_class,
             impact: triage.impact.clone(),
             since: triage.since.clone(),
+            triage_corrections: Vec::new(),
             ledger: Default::default(),
             report,
         };

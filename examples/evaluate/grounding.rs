@@ -148,6 +148,7 @@ fn case_of(setting: &Value) -> Option<Case> {
         failure_class: FailureClass::default(),
         impact: None,
         since: None,
+        triage_corrections: Vec::new(),
         ledger: Default::default(),
         report,
     })

@@ -51,6 +51,9 @@ pub struct FileText {
     pub note: Option<FileNote>,
     /// The encoding that was read, by its name (`UTF-8`, `gb18030`).
     pub encoding: Option<String>,
+    /// Characters that could not be read in it.
+    #[serde(default)]
+    pub replaced: u64,
 }
 
 impl fmt::Debug for FileText {
@@ -167,6 +170,7 @@ fn nothing(note: FileNote) -> FileText {
         text: String::new(),
         note: Some(note),
         encoding: None,
+        replaced: 0,
     }
 }
 
@@ -290,10 +294,16 @@ fn text_of(loaded: &Loaded, end: Option<&[u8]>, size: u64) -> FileText {
         None if text.trim().is_empty() => Some(FileNote::Empty),
         note => note,
     };
+    // A sign of what could not be read may stand in the file itself.
+    let replaced = match std::str::from_utf8(&loaded.bytes) {
+        Ok(_) => 0,
+        Err(_) => text.matches('\u{fffd}').count(),
+    };
     FileText {
         text,
         note,
         encoding: Some(encoding.name().to_owned()),
+        replaced: count(replaced),
     }
 }
 

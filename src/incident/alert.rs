@@ -372,13 +372,11 @@ fn value_key(label: &str, value: &str, has_service: bool) -> Option<String> {
     if number && !CODES.contains(&label) {
         return None;
     }
-    let folded = fold(value);
-    Some(match (label, folded.as_str()) {
-        ("env" | "environment", "production" | "prd" | "live") => "prod".to_owned(),
-        ("env" | "environment", "stage" | "stg") => "staging".to_owned(),
-        ("env" | "environment", "development") => "dev".to_owned(),
-        _ => folded.chars().take(80).collect(),
-    })
+    let name = match label {
+        "env" | "environment" => service::environment_name(value),
+        _ => fold(value),
+    };
+    Some(name.chars().take(80).collect())
 }
 
 /// Whether a word is one that changes from outage to outage.

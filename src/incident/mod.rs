@@ -24,6 +24,7 @@ pub mod post;
 pub mod precedent;
 pub mod proposal;
 pub mod report;
+pub mod returns;
 pub mod rights;
 pub mod sameness;
 pub mod service;

@@ -72,6 +72,13 @@ impl Report {
         parts.join("\n\n")
     }
 
+    /// What people wrote, without the attached files: the report and the thread.
+    pub fn told(&self) -> String {
+        let thread = self.thread.iter().map(|message| message.text.as_str());
+        let all: Vec<&str> = std::iter::once(self.text.as_str()).chain(thread).collect();
+        all.join("\n\n")
+    }
+
     /// Lines of attached logs (R26 counts them).
     pub fn log_lines(&self) -> usize {
         self.attachments

@@ -35,6 +35,8 @@ pub enum Likeness {
 pub struct Phrase {
     /// Tokens that carry meaning; none where the text says nothing.
     tokens: BTreeSet<String>,
+    /// The same with compound words taken apart at their punctuation.
+    parts: BTreeSet<String>,
     /// Numbers and identifiers among them: where these differ, the texts do.
     telling: BTreeSet<String>,
     /// The folded words that have an opposite.
@@ -151,6 +153,16 @@ impl Phrase {
                 .split(|c: char| !c.is_alphanumeric())
                 .filter_map(|word| POLES.get(word).copied())
                 .collect(),
+            parts: tokens
+                .iter()
+                .flat_map(|token| {
+                    // `1.2` is not `2.1`.
+                    let whole = token.chars().any(|c| c.is_numeric());
+                    token.split(move |c: char| !whole && matches!(c, '-' | '.' | '_'))
+                })
+                .filter(|part| !part.is_empty() && !is_stop_word(part))
+                .map(str::to_owned)
+                .collect(),
             negated: negates(&masked),
             direction: direction(&folded),
             han: if folded.chars().any(is_cjk) {
@@ -189,7 +201,8 @@ impl Phrase {
         if self.reverses(other) {
             return Likeness::Different;
         }
-        if self.tokens == other.tokens {
+        // `payments-api` and `payments api` differ in punctuation alone.
+        if self.tokens == other.tokens || self.parts == other.parts {
             return Likeness::Same;
         }
         let shared = self.tokens.intersection(&other.tokens).count();
@@ -445,8 +458,9 @@ const HAN_NO_NEGATION: &[&str] = &[
 /// Whether a text says *not*.
 pub fn negates(text: &str) -> bool {
     let folded = fold(text).replace('\u{2019}', "'");
+    // `NO_PROPOSAL_CHOSEN` is the name of something.
     let english = folded
-        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '_')))
         .any(|word| NEGATIONS.contains(&word));
     if english {
         return true;
@@ -555,8 +569,19 @@ pub fn one_signature(
     one: &(Vec<String>, BTreeSet<String>),
     other: &(Vec<String>, BTreeSet<String>),
 ) -> bool {
-    one.0 == other.0 && (one.1.is_empty() || other.1.is_empty() || !one.1.is_disjoint(&other.1))
+    let (short, long) = if one.0.len() <= other.0.len() {
+        (&one.0, &other.0)
+    } else {
+        (&other.0, &one.0)
+    };
+    // A record keeps the telling part of a line, a report the whole of it.
+    let alike = short == long || (short.len() >= LEAST_PART && signature_within(short, long));
+    alike && (one.1.is_empty() || other.1.is_empty() || !one.1.is_disjoint(&other.1))
 }
+
+/// Fewest words of a signature that is found within a longer one: `connection refused` stands in
+/// too many.
+const LEAST_PART: usize = 3;
 
 /// *Shared pattern* (rules.md, *Words*): a shared error signature, or the same cause.
 pub fn shares_pattern(one: &PastIncident, other: &PastIncident) -> bool {

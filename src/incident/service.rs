@@ -590,16 +590,18 @@ pub fn environment_in(text: &str) -> Option<&'static str> {
 
 /// Whether two names are of one environment: `prod` is `production`.
 pub fn same_environment(one: &str, other: &str) -> bool {
-    let name = |text: &str| {
-        let folded = fold(text.trim());
-        match folded.as_str() {
-            "production" | "prd" | "live" => "prod".to_owned(),
-            "stage" | "stg" => "staging".to_owned(),
-            "development" => "dev".to_owned(),
-            _ => folded,
-        }
-    };
-    name(one) == name(other)
+    environment_name(one) == environment_name(other)
+}
+
+/// The name of an environment, however it is spelled.
+pub(crate) fn environment_name(text: &str) -> String {
+    let folded = fold(text.trim());
+    match folded.as_str() {
+        "production" | "prd" | "live" => "prod".to_owned(),
+        "stage" | "stg" => "staging".to_owned(),
+        "development" => "dev".to_owned(),
+        _ => folded,
+    }
 }
 
 /// The key under which spellings of one service are equal: folded, without the suffix of a pod and

@@ -59,21 +59,26 @@ pub async fn run(duty: &Duty, job: &Job, work: Analyze) -> Result<(), JobError> 
     };
     // The first read needs no number; it is what the headline says at once.
     let mut read = duty.responder.read(reported).await;
-    let mut incident = {
-        // Who reports the same at the same moment sees the one that was opened first (R32).
-        let _turn = duty.turns.take(work.place.guild, joining::DOOR).await;
-        if !work.separate
-            && let Some(running) = joining::running(duty, &work, &read, &channel_of(&work)).await?
-        {
-            let mut waiting = work.clone();
-            waiting.report.clone_from(&read.case.report);
-            waiting.files.clear();
-            return joining::offer(duty, waiting, &running).await;
-        }
-        duty.store
-            .open_incident(&guild, &opening(&work, &read, now))
-            .await?
+    // Who reports the same at the same moment sees the one that was opened first (R32).
+    let door = duty.turns.take(work.place.guild, joining::DOOR).await;
+    let running = if work.separate {
+        None
+    } else {
+        joining::running(duty, &work, &read, &channel_of(&work)).await?
     };
+    if let Some(running) = running {
+        // An offer opens nothing, and Discord may be slow.
+        drop(door);
+        let mut waiting = work.clone();
+        waiting.report.clone_from(&read.case.report);
+        waiting.files.clear();
+        return joining::offer(duty, waiting, &running).await;
+    }
+    let mut incident = duty
+        .store
+        .open_incident(&guild, &opening(&work, &read, now))
+        .await?;
+    drop(door);
     pause::at("opened").await;
     read.case.incident = Some(incident.id());
     duty.keep_ledger(&incident, &mut read).await;
@@ -250,14 +255,29 @@ fn opening(work: &Analyze, read: &Read, now: Timestamp) -> NewIncident {
 /// Reads an attached file; what was not read is said in a sentence.
 async fn read_file(duty: &Duty, file: &FileRef, locale: Locale) -> Attachment {
     let read = duty.rest.read_file(file, attachments::CAP_BYTES).await;
-    let note = read
+    let noted = read
         .note
         .as_ref()
-        .map(|note| say::trouble(locale, &file_trouble(&file.name, note), None));
+        .map(|note| file_trouble(&file.name, note));
+    let other = |encoding: &&String| *encoding != "UTF-8" || read.replaced > 0;
+    let encoded =
+        read.encoding
+            .as_ref()
+            .filter(other)
+            .map(|encoding| Trouble::AttachmentEncoding {
+                name: present::escape::inline(&file.name),
+                encoding: encoding.clone(),
+                replaced: read.replaced,
+            });
+    let notes: Vec<String> = [encoded, noted]
+        .into_iter()
+        .flatten()
+        .map(|trouble| say::trouble(locale, &trouble, None))
+        .collect();
     let attachment = Attachment {
         name: file.name.clone(),
         text: read.text,
-        note: note.unwrap_or_default(),
+        note: notes.join(" "),
     };
     // Read after the entrance, so redacted here, before anything is stored (R22).
     let redacted = duty.responder.redact(Report {
@@ -861,7 +881,7 @@ fn file_trouble(name: &str, note: &FileNote) -> Trouble {
             read: kept,
             size: of,
         },
-        FileNote::Binary { .. } => Trouble::AttachmentNotText { name },
+        FileNote::Binary { of } => Trouble::AttachmentNotText { name, size: of },
         FileNote::Empty => Trouble::AttachmentTooLarge {
             name,
             read: 0,

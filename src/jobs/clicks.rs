@@ -10,6 +10,7 @@ use crate::present::say::Trouble;
 use crate::present::{self, Action, CardRef, Slot, Tried};
 use crate::store::{Attempt, Change, Incident, StoreError};
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// How long after *Trying this fix* its outcome is asked for, once.
 const ASK_AFTER: SignedDuration = SignedDuration::from_mins(15);
@@ -29,20 +30,6 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
         return Ok(());
     };
     let _turn = duty.turns.take(work.guild, card.incident.number()).await;
-    // A job that runs again after its process died finds its click recorded.
-    if !duty
-        .store
-        .first_time(&format!("done/{}", job.command.key), Timestamp::now())
-        .await?
-    {
-        return duty
-            .refresh(
-                &incident,
-                card.analysis,
-                &[Slot::Analysis, Slot::Checklist, Slot::Headline],
-            )
-            .await;
-    }
     let stored = duty
         .store
         .analysis(&scope_of(&incident), card.incident, card.analysis)
@@ -54,12 +41,40 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
     let Some(hypothesis) = analysis.hypotheses.get(place) else {
         return Err(JobError::never("a card that is not there"));
     };
-    let refuted = match action {
-        Action::CauseConfirmed(_) | Action::NotIt(_) => {
-            judge(duty, &incident, &action, &hypothesis.title, &work).await?;
-            None
+    let pressed = Pressed {
+        card,
+        key: attempt_key(card.analysis, place),
+        cause: &hypothesis.title,
+        fix: &hypothesis.fix,
+        work: &work,
+    };
+    let (guild, key) = (&incident.guild, &job.command.key);
+    let press = duty
+        .decided(
+            guild,
+            key,
+            &work.by,
+            decide(duty, &incident, &action, &pressed),
+        )
+        .await?;
+    duty.once(
+        &format!("done/{key}"),
+        act(duty, &incident, &press, &pressed),
+    )
+    .await?;
+    if let Press::Tries { others } | Press::Joins { others } = &press {
+        say_trying(duty, &incident, others, &pressed).await?;
+    }
+    let refuted = match press {
+        Press::Went(outcome) if outcome.standing() == Standing::Refuted => {
+            let all = duty
+                .store
+                .attempts(&scope_of(&incident), card.incident)
+                .await?;
+            let attempt = all.into_iter().find(|attempt| attempt.key == pressed.key);
+            attempt.map(|attempt| attempt.seq)
         }
-        _ => attempt(duty, &incident, &action, card, &hypothesis.fix, &work).await?,
+        _ => None,
     };
     let Some(incident) = duty
         .store
@@ -90,7 +105,7 @@ pub async fn click(duty: &Duty, job: &Job, work: Click) -> Result<(), JobError> 
         });
         duty.commit(&again).await?;
     }
-    Ok(())
+    duty.settled(&incident.guild, key).await
 }
 
 fn card_of(action: &Action) -> Option<CardRef> {
@@ -125,41 +140,179 @@ async fn find(duty: &Duty, work: &Click, card: CardRef) -> Result<Option<Inciden
     Ok(Some(incident))
 }
 
-/// A cause is confirmed or rejected; the same click again takes it back.
-async fn judge(
+/// A press on a card.
+struct Pressed<'a> {
+    card: CardRef,
+    /// Of the attempt at the card's fix.
+    key: String,
+    cause: &'a str,
+    fix: &'a str,
+    work: &'a Click,
+}
+
+/// What a press on a card means, as things stand when it comes; the same press again takes back.
+#[derive(Serialize, Deserialize)]
+enum Press {
+    Confirms,
+    Rejects,
+    TakesCauseBack,
+    /// The fix is tried, beside what others try.
+    Tries {
+        others: Vec<Tried>,
+    },
+    /// The fix that another person tries: one attempt.
+    Joins {
+        others: Vec<Tried>,
+    },
+    /// How the fix went.
+    Went(Outcome),
+    TakesAttemptBack,
+    /// Two who pressed the same at once agree.
+    Agrees,
+}
+
+async fn decide(
     duty: &Duty,
     incident: &Incident,
     action: &Action,
-    cause: &str,
-    work: &Click,
-) -> Result<(), StoreError> {
-    let by = work.by.as_str();
-    let scope = scope_of(incident);
-    let id = incident.id();
-    let now = Timestamp::now();
-    let history = duty.store.history(&scope, id).await?;
+    pressed: &Pressed<'_>,
+) -> Result<Press, JobError> {
+    match action {
+        Action::CauseConfirmed(_) | Action::NotIt(_) => {
+            Ok(judged(duty, incident, action, pressed).await?)
+        }
+        _ => Ok(tried(duty, incident, action, pressed).await?),
+    }
+}
+
+async fn judged(
+    duty: &Duty,
+    incident: &Incident,
+    action: &Action,
+    pressed: &Pressed<'_>,
+) -> Result<Press, StoreError> {
+    let history = duty
+        .store
+        .history(&scope_of(incident), incident.id())
+        .await?;
     let stands = history.iter().rev().find(|event| {
         event.what.starts_with("cause_")
-            && event.detail.get("cause").and_then(|of| of.as_str()) == Some(cause)
+            && event.detail.get("cause").and_then(|of| of.as_str()) == Some(pressed.cause)
     });
-    let agrees = stands.is_some_and(|event| at_once(work, &event.by, event.at));
-    match (action, stands.map(|event| event.what.as_str())) {
-        (Action::CauseConfirmed(_), Some("cause_confirmed"))
-        | (Action::NotIt(_), Some("cause_rejected"))
-            if agrees => {}
+    let agrees = stands.is_some_and(|event| at_once(pressed.work, &event.by, event.at));
+    Ok(match (action, stands.map(|event| event.what.as_str())) {
         (Action::CauseConfirmed(_), Some("cause_confirmed"))
         | (Action::NotIt(_), Some("cause_rejected")) => {
-            duty.store
-                .withdraw_cause(&scope, id, cause, by, now)
+            if agrees {
+                Press::Agrees
+            } else {
+                Press::TakesCauseBack
+            }
+        }
+        (Action::CauseConfirmed(_), _) => Press::Confirms,
+        _ => Press::Rejects,
+    })
+}
+
+async fn tried(
+    duty: &Duty,
+    incident: &Incident,
+    action: &Action,
+    pressed: &Pressed<'_>,
+) -> Result<Press, StoreError> {
+    let (work, now) = (pressed.work, Timestamp::now());
+    if pressed.fix.trim().is_empty() {
+        return Ok(Press::Agrees);
+    }
+    let all = duty
+        .store
+        .attempts(&scope_of(incident), incident.id())
+        .await?;
+    let others = tried_by_others(&all, &work.by, now);
+    let wanted = outcome_of(action).unwrap_or(Outcome::Unknown);
+    let stands = all.iter().find(|attempt| {
+        attempt.key == pressed.key && !attempt.withdrawn && attempt.fix.outcome == wanted
+    });
+    Ok(match stands {
+        // Who presses *Trying this fix* on what another person tries joins them.
+        Some(attempt) if wanted == Outcome::Unknown && attempt.fix.by != work.by => {
+            Press::Joins { others }
+        }
+        Some(attempt) if at_once(work, &attempt.fix.by, attempt.fix.at.unwrap_or(now)) => {
+            Press::Agrees
+        }
+        Some(_) => Press::TakesAttemptBack,
+        None if wanted == Outcome::Unknown => Press::Tries { others },
+        None => Press::Went(wanted),
+    })
+}
+
+/// Does what was decided.
+async fn act(
+    duty: &Duty,
+    incident: &Incident,
+    press: &Press,
+    pressed: &Pressed<'_>,
+) -> Result<(), JobError> {
+    let (scope, id) = (scope_of(incident), incident.id());
+    let (store, by, cause) = (&duty.store, pressed.work.by.as_str(), pressed.cause);
+    let now = Timestamp::now();
+    match press {
+        Press::Confirms => drop(store.confirm_cause(&scope, id, cause, by, now).await?),
+        Press::Rejects => drop(store.reject_cause(&scope, id, cause, by, now).await?),
+        Press::TakesCauseBack => drop(store.withdraw_cause(&scope, id, cause, by, now).await?),
+        Press::Tries { .. } => {
+            attempt(duty, incident, Outcome::Unknown, pressed, now).await?;
+            if incident.status == Status::Investigating {
+                store
+                    .update(&scope, id, by, now, &[Change::Status(Status::Fixing)])
+                    .await?;
+            }
+            let ask = Work::AskOutcome(AskOutcome {
+                guild: pressed.work.guild,
+                incident: id.number(),
+                attempt: pressed.key.clone(),
+            });
+            duty.commit_at(&ask, now.checked_add(ASK_AFTER).ok())
                 .await?;
         }
-        (Action::CauseConfirmed(_), _) => {
-            duty.store.confirm_cause(&scope, id, cause, by, now).await?;
+        Press::Went(outcome) => attempt(duty, incident, *outcome, pressed, now).await?,
+        Press::TakesAttemptBack => {
+            let all = store.attempts(&scope, id).await?;
+            if let Some(known) = all.iter().find(|attempt| attempt.key == pressed.key) {
+                store
+                    .withdraw_attempt(&scope, id, known.seq, by, now)
+                    .await?;
+            }
         }
-        _ => {
-            duty.store.reject_cause(&scope, id, cause, by, now).await?;
-        }
+        Press::Joins { .. } | Press::Agrees => {}
     }
+    Ok(())
+}
+
+/// The attempt at a card's fix goes as said; the first word about it begins it.
+async fn attempt(
+    duty: &Duty,
+    incident: &Incident,
+    outcome: Outcome,
+    pressed: &Pressed<'_>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (scope, id, by) = (scope_of(incident), incident.id(), &pressed.work.by);
+    let all = duty.store.attempts(&scope, id).await?;
+    if let Some(known) = all.iter().find(|attempt| attempt.key == pressed.key) {
+        duty.store
+            .revise_attempt(&scope, id, known.seq, outcome, by, now, None)
+            .await?;
+        return Ok(());
+    }
+    let mut attempt = FixAttempt::new(pressed.fix, outcome);
+    attempt.at = Some(now);
+    attempt.by.clone_from(by);
+    attempt.environment.clone_from(&incident.past.environment);
+    duty.store
+        .record_attempt(&scope, id, &pressed.key, &attempt, now)
+        .await?;
     Ok(())
 }
 
@@ -167,80 +320,6 @@ async fn judge(
 /// so they agree and take nothing back.
 pub(super) fn at_once(work: &Click, by: &str, at: Timestamp) -> bool {
     work.by != by && work.reply.created_ms < at.as_millisecond() + AT_ONCE.as_secs() * 1000
-}
-
-/// A fix is tried, or its outcome is said; the same click again takes it back. Gives the number of
-/// the attempt where this click refuted it.
-async fn attempt(
-    duty: &Duty,
-    incident: &Incident,
-    action: &Action,
-    card: CardRef,
-    fix: &str,
-    work: &Click,
-) -> Result<Option<u32>, JobError> {
-    if fix.trim().is_empty() {
-        return Ok(None);
-    }
-    let scope = scope_of(incident);
-    let id = incident.id();
-    let now = Timestamp::now();
-    let key = attempt_key(card.analysis, usize::from(card.hypothesis));
-    let all = duty.store.attempts(&scope, id).await?;
-    let known = all.iter().find(|attempt| attempt.key == key);
-    let wanted = outcome_of(action).unwrap_or(Outcome::Unknown);
-    let others = tried_by_others(&all, &work.by, now);
-    let (seq, stands) = match known {
-        Some(attempt) if !attempt.withdrawn && attempt.fix.outcome == wanted => {
-            // Who presses *Trying this fix* on what another person tries joins them: one attempt.
-            if wanted == Outcome::Unknown && attempt.fix.by != work.by {
-                say_trying(duty, incident, card, fix, &others, work, now).await?;
-                return Ok(None);
-            }
-            if at_once(work, &attempt.fix.by, attempt.fix.at.unwrap_or(now)) {
-                return Ok(None);
-            }
-            duty.store
-                .withdraw_attempt(&scope, id, attempt.seq, &work.by, now)
-                .await?;
-            return Ok(None);
-        }
-        Some(attempt) => {
-            duty.store
-                .revise_attempt(&scope, id, attempt.seq, wanted, &work.by, now, None)
-                .await?;
-            (attempt.seq, wanted)
-        }
-        None => {
-            let mut attempt = FixAttempt::new(fix, wanted);
-            attempt.at = Some(now);
-            attempt.by.clone_from(&work.by);
-            attempt.environment.clone_from(&incident.past.environment);
-            (
-                duty.store
-                    .record_attempt(&scope, id, &key, &attempt, now)
-                    .await?
-                    .seq,
-                wanted,
-            )
-        }
-    };
-    if wanted == Outcome::Unknown {
-        if incident.status == Status::Investigating {
-            duty.store
-                .update(&scope, id, &work.by, now, &[Change::Status(Status::Fixing)])
-                .await?;
-        }
-        say_trying(duty, incident, card, fix, &others, work, now).await?;
-        let ask = Work::AskOutcome(AskOutcome {
-            guild: work.guild,
-            incident: id.number(),
-            attempt: key,
-        });
-        duty.commit_at(&ask, now.checked_add(ASK_AFTER).ok())
-            .await?;
-    }
-    Ok((stands.standing() == Standing::Refuted).then_some(seq))
 }
 
 /// What other people of the incident try at the moment, whichever card it stands on.
@@ -262,22 +341,21 @@ fn tried_by_others(attempts: &[Attempt], by: &str, now: Timestamp) -> Vec<Tried>
 async fn say_trying(
     duty: &Duty,
     incident: &Incident,
-    card: CardRef,
-    fix: &str,
     others: &[Tried],
-    work: &Click,
-    now: Timestamp,
+    pressed: &Pressed<'_>,
 ) -> Result<(), JobError> {
+    let work = pressed.work;
     let begun = Tried {
         by: present::By {
             name: work.by.clone(),
-            at: now,
+            at: Timestamp::from_millisecond(work.reply.created_ms)
+                .unwrap_or_else(|_| Timestamp::now()),
         },
-        fix: fix.to_owned(),
+        fix: pressed.fix.to_owned(),
     };
     let said = present::trying(&begun, others, incident.locale);
     let slot = format!("trying/{}", work.interaction);
-    duty.post_in_thread(incident, card.analysis, &slot, &said)
+    duty.post_in_thread(incident, pressed.card.analysis, &slot, &said)
         .await?;
     if !others.is_empty() {
         let told = present::trying_beside(&begun, others, work.locale);

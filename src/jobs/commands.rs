@@ -4,6 +4,7 @@ use super::duty::{Duty, files, scope_of, trouble_id};
 use super::intake::{cannot_record, refuse};
 use super::outcomes::{self, NotHeld};
 use super::recollect::{Asked, Recollected, united};
+use super::respond::{ANALYSE, REFINE};
 use super::{chronicle, joining, keeping, registry, watch};
 use crate::discord::{DiscordError, OptionValue, Options, Person, Place, Reply};
 use crate::incident::rights::right_for_command;
@@ -294,12 +295,13 @@ async fn update(duty: &Duty, _who: &Person, place: &Place, options: &Options) ->
     let mut view = duty
         .view(&incident, &stored, &analysis, Timestamp::now())
         .await?;
-    view.update_shown = true;
-    view.audience = options
+    let audience = options
         .text("audience")
         .and_then(Audience::parse)
         .unwrap_or(Audience::Internal);
-    present::update_post(&analysis, &view).ok_or_else(|| Trouble::NoIncidentHere.into())
+    duty.compose_update(&incident, &analysis, &mut view, audience)
+        .await?
+        .ok_or_else(|| Trouble::NoIncidentHere.into())
 }
 
 /// The audience of a posted update is changed in place, or it is composed anew.
@@ -322,9 +324,11 @@ pub async fn change_audience(
         let mut view = duty
             .view(&incident, &stored, &analysis, Timestamp::now())
             .await?;
-        view.update_shown = true;
-        view.audience = audience.unwrap_or(Audience::Internal);
-        let post = present::update_post(&analysis, &view).ok_or(StoreError::NotFound)?;
+        let audience = audience.unwrap_or(Audience::Internal);
+        let post = duty
+            .compose_update(&incident, &analysis, &mut view, audience)
+            .await?
+            .ok_or(StoreError::NotFound)?;
         // Composed anew in the thread it is the team's next update.
         if refreshed
             && view.audience == Audience::Internal
@@ -378,7 +382,21 @@ pub async fn why(
         let view = duty
             .view(&incident, &stored, &analysis, Timestamp::now())
             .await?;
-        let route = matches!(analysis.engine, Engine::Model { .. }).then_some(&stored.route);
+        let answers = duty
+            .store
+            .answer_corrections(&scope_of(&incident), incident.id(), stored.created_at)
+            .await?
+            .into_iter()
+            .map(|changed| (changed.question, changed.corrections))
+            .collect::<Vec<_>>();
+        // Without a model there was nothing to route to.
+        let unrouted = matches!(
+            analysis.engine,
+            Engine::Fallback {
+                reason: crate::incident::FallbackReason::NotConfigured
+            }
+        );
+        let route = (!unrouted).then_some(&stored.route);
         Ok(present::why(
             &analysis,
             &view,
@@ -386,6 +404,7 @@ pub async fn why(
             route,
             &timings(&stored.measures),
             &redact::struck_in(&stored.case.report.all_text()),
+            &answers,
         ))
     };
     privately(duty, reply, who.locale, explained).await;
@@ -393,25 +412,34 @@ pub async fn why(
 
 fn timings(measures: &crate::store::Measures) -> Vec<Timing> {
     use say::StageName;
-    let tokens = (measures.calls > 0).then_some(Spent {
-        prompt: measures.prompt_tokens,
-        completion: measures.completion_tokens,
-    });
-    let named = [
-        ("triage", StageName::Triage),
-        ("recall", StageName::Memory),
-        ("route", StageName::Route),
-        ("analyse", StageName::Analysis),
-        ("validate", StageName::Validation),
+    // The heuristics and the triage model are one stage to whoever reads it.
+    let named: [(&[&str], StageName); 5] = [
+        (&["triage", REFINE], StageName::Triage),
+        (&["recall"], StageName::Memory),
+        (&["route"], StageName::Route),
+        (&[ANALYSE], StageName::Analysis),
+        (&["validate"], StageName::Validation),
     ];
     named
         .into_iter()
-        .filter_map(|(word, stage)| {
-            Some(Timing {
-                stage,
-                millis: *measures.stage_millis.get(word)?,
-                tokens: tokens.filter(|_| word == "analyse"),
-            })
+        .filter_map(|(words, stage)| {
+            let took = |word: &&str| measures.stage_millis.get(*word);
+            let asked = |word: &&str| measures.stage_tokens.get(*word);
+            let tokens = words.iter().filter_map(asked).fold(None, |sum, tokens| {
+                let sum: Spent = sum.unwrap_or_default();
+                Some(Spent {
+                    prompt: sum.prompt + tokens.0,
+                    completion: sum.completion + tokens.1,
+                })
+            });
+            words
+                .iter()
+                .any(|word| took(word).is_some())
+                .then(|| Timing {
+                    stage,
+                    millis: words.iter().filter_map(took).sum(),
+                    tokens,
+                })
         })
         .collect()
 }
@@ -466,13 +494,22 @@ fn id_option(options: &Options) -> Result<Option<IncidentId>, Refusal> {
         .ok_or_else(|| Trouble::UnknownIncident.into())
 }
 
-async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+/// The incident that is named, else that of the place.
+async fn named_or_here(
+    duty: &Duty,
+    place: &Place,
+    id: Option<IncidentId>,
+) -> Result<Incident, Refusal> {
     let (scope, here) = duty.scope(place).await?;
-    let incident = match (id_option(options)?, here) {
-        (Some(id), _) => find(duty, &scope, id).await?,
-        (None, Some(incident)) => incident,
-        (None, None) => return Err(Trouble::NoIncidentHere.into()),
-    };
+    match (id, here) {
+        (Some(id), _) => find(duty, &scope, id).await,
+        (None, Some(incident)) => Ok(incident),
+        (None, None) => Err(Trouble::NoIncidentHere.into()),
+    }
+}
+
+async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
+    let incident = named_or_here(duty, place, id_option(options)?).await?;
     let now = Timestamp::now();
     let stored = duty
         .store
@@ -497,12 +534,7 @@ async fn incident_show(duty: &Duty, who: &Person, place: &Place, options: &Optio
 
 /// This incident is one with another.
 async fn incident_merge(duty: &Duty, who: &Person, place: &Place, options: &Options) -> Answered {
-    let (scope, here) = duty.scope(place).await?;
-    let incident = match (id_option(options)?, here) {
-        (Some(id), _) => find(duty, &scope, id).await?,
-        (None, Some(incident)) => incident,
-        (None, None) => return Err(Trouble::NoIncidentHere.into()),
-    };
+    let incident = named_or_here(duty, place, id_option(options)?).await?;
     let other = options
         .text("into")
         .and_then(IncidentId::parse)
@@ -546,26 +578,25 @@ async fn after_update(duty: &Duty, incident: &Incident) {
     }
 }
 
-/// The shown update went out: the next one says what changed since.
+/// The shown update went out, in the words that were shown: the next one says what changed since.
 pub(super) async fn update_sent(
     duty: &Duty,
     who: &Person,
     place: &Place,
     id: IncidentId,
-    seq: u32,
-    audience: Audience,
+    draft: u32,
 ) -> Answered {
     let (scope, _) = duty.scope(place).await?;
     let incident = find(duty, &scope, id).await?;
-    let stored = duty.store.analysis(&scope, id, seq).await?;
-    let analysis = duty.shown(&stored).ok_or(Trouble::UnknownIncident)?;
-    let mut view = duty
-        .view(&incident, &stored, &analysis, Timestamp::now())
-        .await?;
-    view.update_shown = true;
-    view.audience = audience;
+    let draft = match duty.store.draft(&scope, id, draft).await {
+        Ok(draft) => draft,
+        Err(StoreError::NotFound) => return Err(Trouble::OldCard.into()),
+        Err(error) => return Err(error.into()),
+    };
+    let audience = Audience::parse(&draft.audience).ok_or(Trouble::UnknownAction)?;
+    let running = duty.running(&incident).await?;
     let new = duty
-        .update_went_out(&incident, &analysis, &view, &who.name)
+        .draft_went_out(&incident, &running, draft, &who.name, Timestamp::now())
         .await?;
     after_update(duty, &incident).await;
     let said = say::update_is_sent(who.locale, say::audience(who.locale, audience), !new);
@@ -579,12 +610,7 @@ pub(super) async fn catch_up(
     place: &Place,
     id: Option<IncidentId>,
 ) -> Answered {
-    let (scope, own) = duty.scope(place).await?;
-    let incident = match (id, own) {
-        (Some(id), _) => find(duty, &scope, id).await?,
-        (None, Some(incident)) => incident,
-        (None, None) => return Err(Trouble::NoIncidentHere.into()),
-    };
+    let incident = named_or_here(duty, place, id).await?;
     let now = Timestamp::now();
     let stored = duty
         .store
@@ -594,9 +620,12 @@ pub(super) async fn catch_up(
         .as_ref()
         .and_then(|stored| Some((stored, duty.shown(stored)?)));
     let Some((stored, analysis)) = shown else {
-        let named = OptionValue::Text(incident.id().to_string());
-        let options = Options([("id".to_owned(), named)].into());
-        return incident_show(duty, who, place, &options).await;
+        return Ok(present::past_incident(
+            &incident.past,
+            None,
+            who.locale,
+            now,
+        ));
     };
     let mut view = duty.view(&incident, stored, &analysis, now).await?;
     view.locale = who.locale;

@@ -14,6 +14,8 @@ use crate::store::{Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
 use crate::validation::analysis::Audience;
 use crate::validation::{self, Analysis};
 use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -217,6 +219,60 @@ impl Duty {
         }
     }
 
+    /// What a person's press means, decided once: a job that runs again does and says the same,
+    /// although what it finds by then is what it did before. [`Duty::settled`] ends it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database and of deciding.
+    pub async fn decided<T: Serialize + DeserializeOwned>(
+        &self,
+        guild: &str,
+        press: &str,
+        by: &str,
+        decide: impl Future<Output = Result<T, JobError>>,
+    ) -> Result<T, JobError> {
+        if let Some(kept) = self.store.preview(guild, press).await? {
+            return serde_json::from_str(&kept)
+                .map_err(|_| JobError::never("a decision was kept by another version"));
+        }
+        let decision = decide.await?;
+        let kept = serde_json::to_string(&decision)
+            .map_err(|_| JobError::never("a decision can't be written as JSON"))?;
+        self.store
+            .keep_preview(guild, press, by, &kept, Timestamp::now())
+            .await?;
+        Ok(decision)
+    }
+
+    /// Everything that a press decided is done and said.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn settled(&self, guild: &str, press: &str) -> Result<(), JobError> {
+        Ok(self.store.drop_preview(guild, press).await?)
+    }
+
+    /// Does something unless it was done: it counts as done only when it is, so that what fails is
+    /// done when its job runs again. Where the process dies in between it is done twice, so it is
+    /// something that can be.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database and of doing it.
+    pub async fn once(
+        &self,
+        what: &str,
+        act: impl Future<Output = Result<(), JobError>>,
+    ) -> Result<(), JobError> {
+        if !self.store.has_met(what).await? {
+            act.await?;
+            self.store.first_time(what, Timestamp::now()).await?;
+        }
+        Ok(())
+    }
+
     /// The scope in which a place may see incidents: its channel, or that of the incident whose
     /// thread it is.
     ///
@@ -403,7 +459,13 @@ impl Duty {
         }
         view.ongoing = ongoing;
         view.alerts = Box::pin(self.alerts_shown(incident)).await?;
-        view.cause_confirmed = incident.past.cause_confirmed;
+        view.confirmed_cause = incident
+            .past
+            .cause_confirmed
+            .then(|| incident.past.root_cause.clone());
+        view.impact_unknown = stored.case.impact.is_none()
+            && incident.impact.is_empty()
+            && incident.severity_by.is_none();
         if view.severity.is_grave() {
             let said = triage::Said {
                 service: stored.case.service.clone(),
@@ -487,6 +549,11 @@ impl Duty {
                     })
             })
             .collect();
+        if let Some(report) = &incident.report
+            && report.thread != stored.case.report.thread
+        {
+            view.contradicted = aside(|| validation::contradicted_since(analysis, report));
+        }
         let history = self.store.history(&scope, id).await?;
         view.causes = analysis
             .hypotheses
@@ -496,9 +563,9 @@ impl Duty {
                     .iter()
                     .rev()
                     .find(|event| {
+                        let cause = event.detail.get("cause").and_then(|cause| cause.as_str());
                         event.what.starts_with("cause_")
-                            && event.detail.get("cause").and_then(|cause| cause.as_str())
-                                == Some(hypothesis.title.as_str())
+                            && cause.is_some_and(|cause| same(cause, &hypothesis.title))
                     })
                     .map_or(CauseState::Open, |event| {
                         let by = By {

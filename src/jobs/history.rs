@@ -6,13 +6,14 @@
 
 use super::remember::{RememberError, put_courses, redacted, redacted_course};
 use crate::discord::attachments::{self, FileNote};
+use crate::incident::returns;
 use crate::incident::sameness::{self, PeopleSaid};
 use crate::incident::{Course, FixAttempt, IncidentId, Outcome, PastIncident, Registry, Times};
 use crate::memory::format;
 use crate::present::chronicle::{self, Part};
 use crate::response::postmortem::{self, LONGEST_DOCUMENT, NotRead, Origin};
 use crate::store::{Entry, Incident, PutOutcome, Store};
-use crate::validation::episodes;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -390,11 +391,11 @@ fn came_back(read: &mut [ReadDocument]) {
             let Some(other) = read.get(*later) else { break };
             let starts = other.past.started_at;
             if starts
-                .is_some_and(|at| at.duration_since(end).as_hours() > 24 * episodes::RETURN_DAYS)
+                .is_some_and(|at| at.duration_since(end).as_hours() > 24 * returns::RETURN_DAYS)
             {
                 break;
             }
-            if episodes::is_return(&nobody_yet, one, &other.past) {
+            if returns::is_return(&nobody_yet, one, &other.past) {
                 returns.push((*earlier, other.source.clone()));
             }
         }

@@ -19,10 +19,10 @@ use crate::discord::{
     BotMay, DiscordError, FileRef, Incoming, Need, OptionValue, Person, Place, Reply, SeenMessage,
 };
 use crate::incident::rights::{self, Deed, Right};
-use crate::incident::{Locale, Report, Severity};
+use crate::incident::{Locale, Moment, Report, Severity};
 use crate::present::modals::input;
 use crate::present::say::{self, Trouble};
-use crate::present::{self, Action};
+use crate::present::{self, Action, Asked};
 use crate::store::StoreError;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -316,6 +316,28 @@ async fn modal(
                 reply: reply.clone(),
             });
             commit(duty, &reply, &work, Acknowledge::Publicly, who.locale).await;
+        }
+        Some(Action::Tell { incident, what }) => {
+            let option = match what {
+                Asked::Who => "who",
+                Asked::Since => Moment::Started.word(),
+                Asked::Changed => "changed",
+            };
+            let own = duty.in_place(&place).await;
+            let told = own.responder.redact_text(&field(input::TOLD));
+            let texts = [("id", incident.to_string()), (option, told)];
+            let work = Work::Set(Box::new(SetIncident {
+                texts: texts.map(|(name, text)| (name.to_owned(), text)).into(),
+                lead: None,
+                comms: None,
+                reply: reply.clone(),
+                place,
+                who: who.id,
+                by: who.name,
+                may: who.may,
+                locale: who.locale,
+            }));
+            commit(duty, &reply, &work, Acknowledge::Privately, who.locale).await;
         }
         Some(Action::RememberModal { message }) => {
             let (own, fields) = (duty.clone(), fields.clone());
@@ -685,16 +707,21 @@ async fn component(
             commands::privately(duty, &reply, locale, set).await;
             return;
         }
-        Action::UpdateSent {
-            incident,
-            analysis,
-            audience,
-        } => {
+        Action::UpdateSent { incident, draft } => {
             let (own, locale) = (duty.clone(), who.locale);
-            let sent = async move {
-                commands::update_sent(&own, &who, &place, incident, analysis, audience).await
-            };
+            let sent =
+                async move { commands::update_sent(&own, &who, &place, incident, draft).await };
             commands::privately(duty, &reply, locale, sent).await;
+            return;
+        }
+        Action::Tell { incident, what } => {
+            let guild = place.guild.to_string();
+            let before = match duty.store.incident_of_guild(&guild, incident).await {
+                Ok(Some(known)) if what == Asked::Who => known.impact.who,
+                _ => String::new(),
+            };
+            let payload = present::tell_modal(who.locale, incident, what, &before);
+            open_modal(duty, &reply, &payload, who.locale).await;
             return;
         }
         Action::RememberModal { .. } | Action::ResolveModal { .. } | Action::AnalyzeModal => {

@@ -9,12 +9,11 @@
 use super::duty::{Duty, reporter_name, scope_of};
 use super::queue::JobError;
 use super::respond::Read;
-use super::running::may;
+use super::running::may_or_told;
 use super::talk::offer_reanalysis;
 use super::work::{Analyze, Click, Join, OwnClick, Work};
 use crate::incident::ongoing::{JUST_RESOLVED, Relation, relation};
 use crate::incident::report::{Attachment, ThreadMessage};
-use crate::incident::rights::{self, Deed};
 use crate::incident::{IncidentId, PastIncident, Report, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action};
@@ -121,13 +120,6 @@ pub async fn offer(duty: &Duty, work: Analyze, running: &Incident) -> Result<(),
     if answered.is_none() && !work.reply.expired(now.as_millisecond()) {
         return Err(JobError::again("the channel can't be answered"));
     }
-    if !duty
-        .store
-        .first_time(&format!("done/offer/{report}"), now)
-        .await?
-    {
-        return Ok(());
-    }
     let since = if over {
         running.past.resolved_at
     } else {
@@ -142,8 +134,11 @@ pub async fn offer(duty: &Duty, work: Analyze, running: &Incident) -> Result<(),
         over,
         locale,
     );
-    duty.tell(&work.reply, &offer).await;
-    Ok(())
+    duty.once(&format!("done/offer/{report}"), async {
+        duty.tell(&work.reply, &offer).await;
+        Ok(())
+    })
+    .await
 }
 
 /// A minute is over.
@@ -295,7 +290,7 @@ pub async fn separate(
     let analyze = analyze_of(&kept)?;
     let its_reporter = analyze.who.id == work.who;
     if !its_reporter
-        && !may(
+        && !may_or_told(
             duty,
             work,
             incident,
@@ -305,9 +300,6 @@ pub async fn separate(
         )
         .await?
     {
-        let right = rights::right_for(Deed::SetState);
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
-        duty.tell(&click.reply, &post).await;
         return Ok(());
     }
     let _turn = duty.turns.take(click.guild, incident.id().number()).await;
@@ -366,10 +358,7 @@ pub async fn merge(
         incident: incident.id(),
         other,
     };
-    if !may(duty, work, incident, &action).await? {
-        let right = rights::right_for(Deed::SetState);
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
-        duty.tell(&click.reply, &post).await;
+    if !may_or_told(duty, work, incident, &action).await? {
         return Ok(());
     }
     match merge_into(duty, incident, other, &click.by, click.interaction).await {
@@ -512,10 +501,7 @@ pub async fn unmerge(duty: &Duty, work: &OwnClick, incident: &Incident) -> Resul
     let action = Action::Unmerge {
         incident: incident.id(),
     };
-    if !may(duty, work, incident, &action).await? {
-        let right = rights::right_for(Deed::SetState);
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
-        duty.tell(&click.reply, &post).await;
+    if !may_or_told(duty, work, incident, &action).await? {
         return Ok(());
     }
     let scope = scope_of(incident);
@@ -528,24 +514,7 @@ pub async fn unmerge(duty: &Duty, work: &OwnClick, incident: &Incident) -> Resul
     let other = incident.past.duplicate_of;
     let now = Timestamp::now();
     let name = present::escape::inline(&click.by);
-    // Whatever it was merged into, and what that was merged into, gives back what came over.
-    let mut above = other;
-    while let Some(id) = above {
-        let Ok(target) = duty.store.incident(&scope, id).await else {
-            break;
-        };
-        let mut report = target.report.clone().unwrap_or_default();
-        let (own, files) = (as_thread(&incident), files_of(&incident));
-        report.thread.retain(|message| !own.contains(message));
-        report.attachments.retain(|file| !files.contains(file));
-        if target.report.as_ref() != Some(&report) {
-            let change = Change::Report(Box::new(report));
-            duty.store
-                .update(&scope_of(&target), id, &click.by, now, &[change])
-                .await?;
-        }
-        above = target.past.duplicate_of.filter(|next| Some(*next) != other);
-    }
+    take_back(duty, &incident, &click.by).await?;
     if other.is_some() {
         match duty
             .store
@@ -581,6 +550,37 @@ pub async fn unmerge(duty: &Duty, work: &OwnClick, incident: &Incident) -> Resul
     }
     duty.show_headline(&again).await?;
     duty.look_later(&again).await;
+    Ok(())
+}
+
+/// Whatever an incident was merged into, and what that was merged into, gives back what came over.
+pub(super) async fn take_back(duty: &Duty, incident: &Incident, by: &str) -> Result<(), JobError> {
+    let scope = scope_of(incident);
+    let (own, files) = (as_thread(incident), files_of(incident));
+    let mut seen = vec![incident.id()];
+    let mut above = incident.past.duplicate_of;
+    while let Some(id) = above.filter(|id| !seen.contains(id)) {
+        seen.push(id);
+        let target = match duty.store.incident(&scope, id).await {
+            Ok(target) => target,
+            Err(StoreError::NotFound) => break,
+            Err(error) => return Err(error.into()),
+        };
+        let mut report = target.report.clone().unwrap_or_default();
+        report.thread.retain(|message| !own.contains(message));
+        report.attachments.retain(|file| !files.contains(file));
+        if target
+            .report
+            .as_ref()
+            .is_some_and(|before| *before != report)
+        {
+            let change = Change::Report(Box::new(report));
+            duty.store
+                .update(&scope_of(&target), id, by, Timestamp::now(), &[change])
+                .await?;
+        }
+        above = target.past.duplicate_of;
+    }
     Ok(())
 }
 

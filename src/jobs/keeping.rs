@@ -146,6 +146,7 @@ async fn forget_one(
         .into());
     }
     scrub_recalling(duty, guild, &incident).await?;
+    super::joining::take_back(duty, &incident, signed.by).await?;
     duty.store.forget(&scope_of(&incident), id, signed).await?;
     // What was recalled between the two.
     scrub_recalling(duty, guild, &incident).await?;

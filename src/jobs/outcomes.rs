@@ -87,8 +87,13 @@ fn resolutions(history: &[Event]) -> u32 {
     u32::try_from(times.count()).unwrap_or(u32::MAX)
 }
 
+/// Whether it is quiet as far as people say: many an incident is never resolved after it was
+/// mitigated, and its fix is asked about all the same.
 fn is_over(incident: &Incident) -> bool {
-    matches!(incident.status, Status::Resolved | Status::Closed)
+    matches!(
+        incident.status,
+        Status::Mitigated | Status::Resolved | Status::Closed
+    )
 }
 
 /// The fix whose fate is open: the last that worked.
@@ -416,7 +421,7 @@ async fn settle_question(
             attempt.fix.outcome,
             &attempt.fix.fix,
             &attempt.fix.by,
-            is_over(incident),
+            !incident.status.is_open(),
             incident.locale,
         )
     };

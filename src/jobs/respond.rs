@@ -28,6 +28,11 @@ use sha2::{Digest, Sha256};
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, Instant};
 
+/// The stage in which a model refines the triage, in an analysis's measures.
+pub(super) const REFINE: &str = "refine";
+/// The stage in which the model, or the rules, propose.
+pub(super) const ANALYSE: &str = "analyse";
+
 /// The models that may be asked.
 #[derive(Clone)]
 pub struct Models {
@@ -220,6 +225,7 @@ impl Responder {
             failure_class: triage.failure_class,
             impact: triage.impact.clone(),
             since: triage.since.clone(),
+            triage_corrections: Vec::new(),
             ledger: Default::default(),
             report: reported.report,
         };
@@ -363,11 +369,14 @@ impl Responder {
                 Err(_) => {}
             }
         }
-        took(&mut read.measures, "refine", started);
+        took(&mut read.measures, REFINE, started);
     }
 
     async fn apply(&self, read: &mut Read, checked: &CheckedTriage) {
         read.title.clone_from(&checked.title);
+        read.case
+            .triage_corrections
+            .clone_from(&checked.corrections);
         if read.case.severity.is_none() {
             read.case.severity_proposed = checked.severity;
         }
@@ -391,7 +400,7 @@ impl Responder {
             own_attempts: &read.case.attempts,
             implicated_files: &read.triage.implicated_files,
             log_lines: read.triage.log_lines,
-            text: &read.case.report.text,
+            text: &read.case.report.told(),
         })
     }
 
@@ -402,7 +411,7 @@ impl Responder {
         };
         let started = Instant::now();
         let result = self.ask_analysis(&models, read, route, deadline).await;
-        took(&mut read.measures, "analyse", started);
+        took(&mut read.measures, ANALYSE, started);
         match result {
             Ok((proposal, model)) => Proposed {
                 proposal,
@@ -446,6 +455,12 @@ impl Responder {
                         memory: &read.case.memory,
                         reflection: read.reflection.as_deref(),
                         attempts: &read.case.attempts,
+                        ruled_out: read
+                            .case
+                            .ledger
+                            .running
+                            .as_ref()
+                            .map_or(&[][..], |running| &running.ruled_out),
                         patterns: &read.case.ledger.patterns,
                         ongoing: &read.case.ledger.ongoing,
                         changes: &read.case.ledger.changes,
@@ -545,9 +560,16 @@ impl Responder {
         };
         measures.calls += 1;
         let mut answer = models.endpoint.ask(&question, budget).await?;
-        measures.prompt_tokens +=
-            u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
-        measures.completion_tokens += u64::from(answer.completion_tokens.unwrap_or(0));
+        let sent = u64::from(answer.prompt_tokens.unwrap_or(prompt.estimated_tokens));
+        let received = u64::from(answer.completion_tokens.unwrap_or(0));
+        measures.prompt_tokens += sent;
+        measures.completion_tokens += received;
+        let stage = match task {
+            Task::Triage => REFINE,
+            _ => ANALYSE,
+        };
+        let tokens = measures.stage_tokens.entry(stage.to_owned()).or_default();
+        *tokens = (tokens.0 + sent, tokens.1 + received);
         answer.text = redact::redact_answer(&answer.text, &self.redaction).text;
         Ok(answer)
     }

@@ -8,16 +8,21 @@
 use super::duty::{Duty, attempt_key, incident_of, reporter, reporter_id, reporter_name, scope_of};
 use super::joining;
 use super::queue::JobError;
-use super::work::{Look, OwnClick, SetIncident, Work};
+use super::talk::offer_reanalysis;
+use super::work::{Click, Look, OwnClick, SetIncident, Work};
+use crate::incident::report::ThreadMessage;
 use crate::incident::rights::{self, Deed};
 use crate::incident::times::{Towards, read_time};
 use crate::incident::{FixAttempt, Impact, Locale, Moment, Outcome, Right, Severity, Status};
 use crate::present::say::{self, Field, Trouble};
-use crate::present::{self, Action, Candidate, NO_FIX, Running, SaidBefore, Slot, Stand, View};
-use crate::store::{Change, Incident, SaidUpdate, StoreError};
+use crate::present::{
+    self, Action, Candidate, NO_FIX, Post, Running, SaidBefore, Slot, Stand, View,
+};
+use crate::store::{Attempt, Change, Incident, SaidUpdate, StoreError, UpdateDraft};
 use crate::validation::Analysis;
 use crate::validation::analysis::Audience;
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// How the opening of an incident begins that an alert opened.
 pub(super) const ALERT: &str = "alert/";
@@ -82,7 +87,8 @@ impl Duty {
         })
     }
 
-    /// Keeps that an update went out, with what it rests on; `false` where it is the last one again.
+    /// Keeps that the team's update went out, with what it rests on; `false` where it is the last one
+    /// again.
     ///
     /// # Errors
     ///
@@ -94,27 +100,66 @@ impl Duty {
         view: &View,
         by: &str,
     ) -> Result<bool, StoreError> {
-        let stand = present::stand(analysis, view.audience, view);
-        let running = &view.running;
+        let draft = draft_of(analysis, view)?;
+        self.draft_went_out(incident, &view.running, draft, by, view.now)
+            .await
+    }
+
+    /// As [`Duty::update_went_out`], in the words that were composed before.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn draft_went_out(
+        &self,
+        incident: &Incident,
+        running: &Running,
+        draft: UpdateDraft,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let audience = Audience::parse(&draft.audience);
+        let last = audience.and_then(|audience| running.last_said(audience));
         // The same again before it is due is no update; when it is due, *nothing new* is one.
-        if !running.is_due(view.now)
-            && running
-                .last_said(view.audience)
-                .is_some_and(|(_, last)| last.stand == stand)
-        {
+        if !running.is_due(now) && last.is_some_and(|(_, last)| rests_on(&draft, &last.stand)) {
             return Ok(false);
         }
         let said = SaidUpdate {
-            number: 0,
-            at: view.now,
+            at: now,
             by: by.to_owned(),
-            audience: view.audience.word().to_owned(),
-            stand: serde_json::to_string(&stand).map_err(StoreError::from)?,
-            text: present::update_text(analysis, view.audience, view),
+            audience: draft.audience,
+            stand: draft.stand,
+            text: draft.text,
         };
         self.store
             .say_update(&scope_of(incident), incident.id(), &said)
             .await
+    }
+
+    /// The update for an audience as it is now. One that goes out elsewhere is kept, so that who
+    /// marks it as sent marks these words.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn compose_update(
+        &self,
+        incident: &Incident,
+        analysis: &Analysis,
+        view: &mut View,
+        audience: Audience,
+    ) -> Result<Option<Post>, StoreError> {
+        view.update_shown = true;
+        view.audience = audience;
+        if audience != Audience::Internal {
+            let draft = draft_of(analysis, view)?;
+            let kept = self
+                .store
+                .keep_draft(&scope_of(incident), incident.id(), &draft, view.now)
+                .await?;
+            view.draft = Some(kept);
+        }
+        Ok(present::update_post(analysis, view))
     }
 
     /// An update went out: the headline and the next look go by it.
@@ -194,12 +239,17 @@ impl Duty {
     ///
     /// Those of the database; a message that can't be edited is logged.
     pub async fn show_headline(&self, incident: &Incident) -> Result<(), JobError> {
+        self.show_latest(incident, &[Slot::Headline]).await
+    }
+
+    /// Messages of the latest analysis as they are now; without one the headline alone.
+    async fn show_latest(&self, incident: &Incident, slots: &[Slot]) -> Result<(), JobError> {
         let latest = self
             .store
             .latest_analysis(&scope_of(incident), incident.id())
             .await?;
         if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
-            return Box::pin(self.refresh(incident, latest.seq, &[Slot::Headline])).await;
+            return Box::pin(self.refresh(incident, latest.seq, slots)).await;
         }
         // Nothing is answered yet: what people did and what alerts say shows all the same.
         let view = Box::pin(self.alert_view(incident)).await?;
@@ -211,6 +261,19 @@ impl Duty {
         super::analyze::refresh_headline(self, incident, &headline).await;
         Ok(())
     }
+}
+
+fn rests_on(draft: &UpdateDraft, stand: &Stand) -> bool {
+    serde_json::from_str::<Stand>(&draft.stand).is_ok_and(|own| own == *stand)
+}
+
+fn draft_of(analysis: &Analysis, view: &View) -> Result<UpdateDraft, StoreError> {
+    let stand = present::stand(analysis, view.audience, view);
+    Ok(UpdateDraft {
+        audience: view.audience.word().to_owned(),
+        stand: serde_json::to_string(&stand)?,
+        text: present::update_text(analysis, view.audience, view),
+    })
 }
 
 /// After a start: every incident that runs is looked at, since its time may have passed meanwhile.
@@ -317,30 +380,30 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
     let Some(incident) = duty.store.incident_of_guild(&guild, incident.id()).await? else {
         return Ok(());
     };
-    if !may(duty, &work, &incident, &action).await? {
-        let right = rights::right_for(Deed::SetState);
-        let post = present::error(&Trouble::NotAllowed(right.into()), None, click.locale);
-        duty.tell(&click.reply, &post).await;
+    if !may_or_told(duty, &work, &incident, &action).await? {
         return Ok(());
     }
-    let key = format!("done/own/{}", click.interaction);
-    let first = duty.store.first_time(&key, Timestamp::now()).await?;
-    let said = if first {
-        act(duty, &work, &incident, &action).await?
-    } else {
-        None
-    };
+    let key = format!("own/{}", click.interaction);
+    let press = duty
+        .decided(
+            &guild,
+            &key,
+            &click.by,
+            decide(duty, &work, &incident, &action),
+        )
+        .await?;
+    duty.once(&format!("done/{key}"), act(duty, &work, &incident, &press))
+        .await?;
     let Some(incident) = duty.store.incident_of_guild(&guild, id).await? else {
         return Ok(());
     };
-    match said {
+    match said(&press, &incident, &present::escape::inline(&click.by)) {
         // The question becomes its answer.
         Some(said) if matches!(action, Action::FixDid { .. }) => {
             duty.answer(&click.reply, &present::notice(&said)).await;
         }
         Some(said) => {
-            let slot = format!("own/{}", click.interaction);
-            duty.post_in_thread(&incident, 0, &slot, &present::notice(&said))
+            duty.post_in_thread(&incident, 0, &key, &present::notice(&said))
                 .await?;
         }
         None => {}
@@ -348,18 +411,20 @@ pub async fn own(duty: &Duty, work: OwnClick) -> Result<(), JobError> {
     if matches!(action, Action::Mitigated { .. }) && incident.status == Status::Mitigated {
         ask_which_fix(duty, &incident, click.interaction).await?;
     }
-    if matches!(action, Action::FixDid { .. }) {
-        super::outcomes::watch(duty, &incident).await?;
-        refresh_cards(duty, &incident).await?;
-    }
-    duty.show_headline(&incident).await?;
+    super::outcomes::watch(duty, &incident).await?;
+    let slots: &[Slot] = if matches!(action, Action::FixDid { .. }) {
+        &[Slot::Analysis, Slot::Checklist, Slot::Headline]
+    } else {
+        &[Slot::Headline]
+    };
+    duty.show_latest(&incident, slots).await?;
     duty.look_later(&incident).await;
-    Ok(())
+    duty.settled(&guild, &key).await
 }
 
 /// Whether this person may: whoever reported the incident or leads it may move it; leading is open to
 /// everybody as long as nobody does; the rest takes the right.
-pub(super) async fn may(
+async fn may(
     duty: &Duty,
     work: &OwnClick,
     incident: &Incident,
@@ -375,70 +440,133 @@ pub(super) async fn may(
     duty.allowed(&work.may, work.click.guild, right).await
 }
 
-/// Does what a button says; gives what the thread is told.
-async fn act(
+/// As [`may`]; who may not is told, alone.
+pub(super) async fn may_or_told(
     duty: &Duty,
     work: &OwnClick,
     incident: &Incident,
     action: &Action,
-) -> Result<Option<String>, JobError> {
-    let click = &work.click;
-    let locale = incident.locale;
-    let (scope, id) = (scope_of(incident), incident.id());
-    let now = Timestamp::now();
-    let name = present::escape::inline(&click.by);
-    let to = |status: Status| duty.store.set_status(&scope, id, status, &click.by, now);
+) -> Result<bool, StoreError> {
+    let may = may(duty, work, incident, action).await?;
+    if !may {
+        let right = rights::right_for(Deed::SetState);
+        let post = present::error(&Trouble::NotAllowed(right.into()), None, work.click.locale);
+        duty.tell(&work.click.reply, &post).await;
+    }
+    Ok(may)
+}
+
+/// What a press of a button means, as things stand when it comes.
+#[derive(Serialize, Deserialize)]
+enum Press {
+    /// They lead now; before them this person did, by name.
+    Leads {
+        before: Option<String>,
+    },
+    /// They led and don't any more.
+    LeadsNoMore,
+    Mitigated,
+    NotMitigated,
+    FalseAlarm,
+    NoFalseAlarm,
+    /// This fix did it; `None`: no fix did.
+    Did {
+        fix: Option<String>,
+    },
+    /// Somebody else pressed it a moment ago, or it stands like that already.
+    Stands,
+}
+
+async fn decide(
+    duty: &Duty,
+    work: &OwnClick,
+    incident: &Incident,
+    action: &Action,
+) -> Result<Press, JobError> {
     Ok(match action {
         Action::Lead { .. } => {
-            let leads = incident.lead.as_deref().and_then(reporter_id) == Some(work.who);
-            let lead = (!leads).then(|| reporter(work.who, &click.by));
-            duty.store
-                .update(&scope, id, &click.by, now, &[Change::Lead(lead)])
-                .await?;
-            if leads {
-                Some(say::leads_no_more(locale, &name))
+            if incident.lead.as_deref().and_then(reporter_id) == Some(work.who) {
+                Press::LeadsNoMore
             } else {
                 let before = incident.lead.as_deref().map(reporter_name);
-                let before = before.map(present::escape::inline);
-                Some(say::leads_now(locale, &name, before.as_deref()))
+                Press::Leads {
+                    before: before.map(str::to_owned),
+                }
             }
         }
         Action::Mitigated { .. }
             if matches!(incident.status, Status::Investigating | Status::Fixing) =>
         {
-            let mitigated = to(Status::Mitigated).await?;
-            let took = present::measured(locale, &mitigated.times(), Moment::Mitigated);
-            Some(say::mitigated_by(locale, &name, took.as_deref()))
+            Press::Mitigated
         }
-        Action::NotMitigated { .. } if incident.status == Status::Mitigated => {
-            let unmitigated = [
-                Change::Status(Status::Investigating),
-                Change::Time {
-                    moment: Moment::Mitigated,
-                    at: None,
-                },
-            ];
-            duty.store
-                .update(&scope, id, &click.by, now, &unmitigated)
-                .await?;
-            Some(say::not_mitigated(locale, &name))
-        }
-        Action::FalseAlarm { .. } if incident.status.is_open() => {
-            to(Status::FalseAlarm).await?;
-            Some(say::false_alarm(locale, &name))
-        }
-        Action::NoFalseAlarm { .. } if incident.status == Status::FalseAlarm => {
-            to(Status::Investigating).await?;
-            Some(say::no_false_alarm(locale, &name))
-        }
-        Action::FixDid { .. } => {
+        Action::NotMitigated { .. } if incident.status == Status::Mitigated => Press::NotMitigated,
+        Action::FalseAlarm { .. } if incident.status.is_open() => Press::FalseAlarm,
+        Action::NoFalseAlarm { .. } if incident.status == Status::FalseAlarm => Press::NoFalseAlarm,
+        Action::FixDid { .. } => Press::Did {
+            fix: fix_chosen(duty, incident, work.value.as_deref().unwrap_or_default()).await?,
+        },
+        _ => Press::Stands,
+    })
+}
+
+/// Does what was decided.
+async fn act(
+    duty: &Duty,
+    work: &OwnClick,
+    incident: &Incident,
+    press: &Press,
+) -> Result<(), JobError> {
+    let click = &work.click;
+    let changes = match press {
+        Press::Leads { .. } => vec![Change::Lead(Some(reporter(work.who, &click.by)))],
+        Press::LeadsNoMore => vec![Change::Lead(None)],
+        Press::Mitigated => vec![Change::Status(Status::Mitigated)],
+        Press::NotMitigated => vec![
+            Change::Status(Status::Investigating),
+            Change::Time {
+                moment: Moment::Mitigated,
+                at: None,
+            },
+        ],
+        Press::FalseAlarm => vec![Change::Status(Status::FalseAlarm)],
+        Press::NoFalseAlarm => vec![Change::Status(Status::Investigating)],
+        Press::Did { fix } => {
             let chosen = work.value.as_deref().unwrap_or_default();
-            let fix = fix_did(duty, incident, chosen, &click.by, now).await?;
-            let fix = fix.as_deref().map(present::escape::inline);
-            Some(say::fix_did(locale, fix.as_deref(), &name))
+            if let Some(fix) = fix {
+                fix_did(duty, incident, chosen, fix, click).await?;
+            }
+            return Ok(());
         }
-        // Somebody else pressed it a moment ago, or it stands like that already.
-        _ => None,
+        Press::Stands => return Ok(()),
+    };
+    let now = Timestamp::now();
+    duty.store
+        .update(&scope_of(incident), incident.id(), &click.by, now, &changes)
+        .await?;
+    Ok(())
+}
+
+/// What the thread is told of it, once it is done.
+fn said(press: &Press, incident: &Incident, name: &str) -> Option<String> {
+    let locale = incident.locale;
+    Some(match press {
+        Press::Leads { before } => {
+            let before = before.as_deref().map(present::escape::inline);
+            say::leads_now(locale, name, before.as_deref())
+        }
+        Press::LeadsNoMore => say::leads_no_more(locale, name),
+        Press::Mitigated => {
+            let took = present::measured(locale, &incident.times(), Moment::Mitigated);
+            say::mitigated_by(locale, name, took.as_deref())
+        }
+        Press::NotMitigated => say::not_mitigated(locale, name),
+        Press::FalseAlarm => say::false_alarm(locale, name),
+        Press::NoFalseAlarm => say::no_false_alarm(locale, name),
+        Press::Did { fix } => {
+            let fix = fix.as_deref().map(present::escape::inline);
+            say::fix_did(locale, fix.as_deref(), name)
+        }
+        Press::Stands => return None,
     })
 }
 
@@ -488,55 +616,64 @@ async fn ask_which_fix(duty: &Duty, incident: &Incident, interaction: u64) -> Re
     Ok(())
 }
 
+/// The fix that was chosen: the value comes from outside, so it is one that was tried, or one that
+/// some analysis of this incident proposes, also where another came since it was offered.
+async fn fix_chosen(
+    duty: &Duty,
+    incident: &Incident,
+    chosen: &str,
+) -> Result<Option<String>, JobError> {
+    if chosen == NO_FIX {
+        return Ok(None);
+    }
+    let attempts = duty
+        .store
+        .attempts(&scope_of(incident), incident.id())
+        .await?;
+    if let Some(attempt) = attempts.iter().find(|attempt| is_chosen(attempt, chosen)) {
+        return Ok(Some(attempt.fix.fix.clone()));
+    }
+    match proposed(duty, incident, chosen).await? {
+        Some(fix) => Ok(Some(fix)),
+        None => Err(JobError::never("a fix that was not offered")),
+    }
+}
+
+fn is_chosen(attempt: &Attempt, chosen: &str) -> bool {
+    attempt.key == chosen || format!("a{}", attempt.seq) == chosen
+}
+
 /// Records that a fix did it: worked, not yet known to hold (R28).
 async fn fix_did(
     duty: &Duty,
     incident: &Incident,
     chosen: &str,
-    by: &str,
-    now: Timestamp,
-) -> Result<Option<String>, JobError> {
-    if chosen == NO_FIX {
-        return Ok(None);
-    }
+    fix: &str,
+    click: &Click,
+) -> Result<(), JobError> {
     let (scope, id) = (scope_of(incident), incident.id());
+    let (by, now) = (&click.by, Timestamp::now());
     let attempts = duty.store.attempts(&scope, id).await?;
-    let known = attempts
-        .iter()
-        .find(|attempt| attempt.key == chosen || format!("a{}", attempt.seq) == chosen);
-    // The value comes from outside: a fix that was tried, or one that some analysis of this incident
-    // proposes, also where another came since it was offered.
-    let fix = match known {
-        Some(attempt) => attempt.fix.fix.clone(),
-        None => match proposed(duty, incident, chosen).await? {
-            Some(fix) => fix,
-            None => return Err(JobError::never("a fix that was not offered")),
-        },
-    };
+    let known = attempts.iter().find(|attempt| is_chosen(attempt, chosen));
     // What came back and did it now is another attempt: its failure stays.
-    let known = known.filter(|attempt| attempt.fix.outcome != Outcome::CameBack);
-    match known {
-        Some(attempt) => {
-            duty.store
-                .revise_attempt(&scope, id, attempt.seq, Outcome::Mitigated, by, now, None)
-                .await?;
-        }
-        None => {
-            let mut attempt = FixAttempt::new(fix.clone(), Outcome::Mitigated);
-            attempt.at = Some(now);
-            attempt.by = by.to_owned();
-            attempt.environment.clone_from(&incident.past.environment);
-            let key = if attempts.iter().any(|attempt| attempt.key == chosen) {
-                format!("did/{}", now.as_millisecond())
-            } else {
-                chosen.to_owned()
-            };
-            duty.store
-                .record_attempt(&scope, id, &key, &attempt, now)
-                .await?;
-        }
+    if let Some(known) = known.filter(|known| known.fix.outcome != Outcome::CameBack) {
+        duty.store
+            .revise_attempt(&scope, id, known.seq, Outcome::Mitigated, by, now, None)
+            .await?;
+        return Ok(());
     }
-    Ok(Some(fix))
+    let mut attempt = FixAttempt::new(fix, Outcome::Mitigated);
+    attempt.at = Some(now);
+    attempt.by.clone_from(by);
+    attempt.environment.clone_from(&incident.past.environment);
+    let key = match known {
+        Some(_) => format!("did/{}", click.interaction),
+        None => chosen.to_owned(),
+    };
+    duty.store
+        .record_attempt(&scope, id, &key, &attempt, now)
+        .await?;
+    Ok(())
 }
 
 /// The fix of a card, by the key of its attempt.
@@ -561,18 +698,6 @@ async fn proposed(duty: &Duty, incident: &Incident, key: &str) -> Result<Option<
     Ok(card
         .map(|card| card.fix.clone())
         .filter(|fix| !fix.trim().is_empty()))
-}
-
-async fn refresh_cards(duty: &Duty, incident: &Incident) -> Result<(), JobError> {
-    let latest = duty
-        .store
-        .latest_analysis(&scope_of(incident), incident.id())
-        .await?;
-    if let Some(latest) = latest.filter(|latest| latest.proposal.is_some()) {
-        duty.refresh(incident, latest.seq, &[Slot::Analysis, Slot::Checklist])
-            .await?;
-    }
-    Ok(())
 }
 
 /// `/incident set`.
@@ -630,22 +755,15 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
     // What the thread is to be told is kept before anything is changed: a job that runs again finds
     // it changed, and says the same.
     let key = format!("set/{}", work.reply.interaction);
-    let kept = duty.store.preview(&incident.guild, &key).await?;
-    let name = present::escape::inline(&work.by);
-    let said = match kept {
-        Some(said) => said,
-        None if wanted.changes.is_empty() => {
-            let said = present::private(say::nothing_changes(work.locale));
-            duty.answer(&work.reply, &said).await;
-            return Ok(());
-        }
-        None => {
-            let said = say::changed_by(incident.locale, &name, &wanted.said);
-            duty.store
-                .keep_preview(&incident.guild, &key, &work.by, &said, now)
-                .await?;
-            said
-        }
+    let told = async {
+        let name = present::escape::inline(&work.by);
+        let some = !wanted.said.is_empty();
+        Ok(some.then(|| say::changed_by(incident.locale, &name, &wanted.said)))
+    };
+    let Some(said) = duty.decided(&incident.guild, &key, &work.by, told).await? else {
+        let said = present::private(say::nothing_changes(work.locale));
+        duty.answer(&work.reply, &said).await;
+        return duty.settled(&incident.guild, &key).await;
     };
     let incident = if wanted.changes.is_empty() {
         incident
@@ -662,16 +780,18 @@ pub async fn set(duty: &Duty, work: SetIncident) -> Result<(), JobError> {
     };
     // What was imported has no thread.
     if incident.headline.is_some() || incident.thread.is_some() {
-        let slot = format!("set/{}", work.reply.interaction);
-        duty.post_in_thread(&incident, 0, &slot, &present::notice(&said))
+        duty.post_in_thread(&incident, 0, &key, &present::notice(&said))
             .await?;
     }
     let done = present::private(&say::set_done(work.locale, id));
     duty.answer(&work.reply, &done).await;
-    duty.show_headline(&incident).await?;
+    duty.show_latest(&incident, &[Slot::Analysis, Slot::Headline])
+        .await?;
     duty.look_later(&incident).await;
-    duty.store.drop_preview(&incident.guild, &key).await?;
-    Ok(())
+    if work.text("changed").is_some() {
+        offer_reanalysis(duty, &scope_of(&incident), incident.id()).await?;
+    }
+    duty.settled(&incident.guild, &key).await
 }
 
 /// What `/incident set` asks for.
@@ -779,6 +899,28 @@ fn wanted_changes(
             wanted.said.push(line);
         }
         wanted.changes.push(Change::Impact(Box::new(impact)));
+    }
+    if let Some(text) = work
+        .text("changed")
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+    {
+        let said = say::told_changed(locale, text);
+        let message = ThreadMessage {
+            author: work.by.clone(),
+            text: said.clone(),
+            at: Timestamp::from_millisecond(work.reply.created_ms).unwrap_or(now),
+            asks: false,
+        };
+        let mut report = incident.report.clone().unwrap_or_default();
+        // A job that runs again finds it there.
+        if !report.thread.contains(&message) {
+            report.thread.push(message);
+            report.thread.sort_by_key(|message| message.at);
+            let shown = present::escape::inline(&present::escape::cut(&said, 400));
+            wanted.said.push(shown);
+            wanted.changes.push(Change::Report(Box::new(report)));
+        }
     }
     if let Some(text) = work.text("next_update") {
         let Some(at) = read_time(text, now, Towards::Future) else {

@@ -14,8 +14,9 @@ use super::queue::{Job, JobError};
 use super::work::TakeSteps;
 use crate::present::say::{self, Trouble};
 use crate::present::{self, Action, Slot};
-use crate::store::StoreError;
+use crate::store::{StepOwner, StoreError};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Somebody takes steps, or gives back those that were theirs.
 pub async fn take(duty: &Duty, job: &Job, work: TakeSteps) -> Result<(), JobError> {
@@ -66,31 +67,55 @@ pub async fn take(duty: &Duty, job: &Job, work: TakeSteps) -> Result<(), JobErro
         refuse(Trouble::UnknownAction).await;
         return Ok(());
     }
-    let now = Timestamp::now();
-    // A job that runs again after its process died finds its choice recorded.
-    if duty
-        .store
-        .first_time(&format!("done/{}", job.command.key), now)
-        .await?
-    {
-        let before = duty.store.step_owners(&scope, id, seq).await?;
+    let key = &job.command.key;
+    let chosen: Chosen = duty
+        .decided(&guild, key, &click.by, async {
+            let before = duty.store.step_owners(&scope, id, seq).await?;
+            Ok(choose(&before, &steps, work.who))
+        })
+        .await?;
+    duty.once(&format!("done/{key}"), async {
         let by = reporter(work.who, &click.by);
+        let (takes, gives) = (&chosen.takes, &chosen.gives);
         duty.store
-            .take_steps(&scope, id, seq, &steps, &by, now)
+            .take_steps(&scope, id, seq, takes, gives, &by, Timestamp::now())
             .await?;
-        let lines: Vec<String> = before
-            .iter()
-            .filter(|owner| steps.contains(&owner.step))
-            .filter(|owner| reporter_id(&owner.by) != Some(work.who))
-            .map(|owner| {
-                let name = present::escape::inline(reporter_name(&owner.by));
-                say::step_changed_hands(click.locale, owner.step.saturating_add(1), &name)
-            })
-            .collect();
-        if !lines.is_empty() {
+        if !chosen.from.is_empty() {
+            let lines: Vec<String> = chosen
+                .from
+                .iter()
+                .map(|(step, name)| {
+                    let name = present::escape::inline(name);
+                    say::step_changed_hands(click.locale, step.saturating_add(1), &name)
+                })
+                .collect();
             let told = present::private(&lines.join("\n"));
             duty.tell(&click.reply, &told).await;
         }
-    }
-    duty.refresh(&incident, seq, &[Slot::Checklist]).await
+        Ok(())
+    })
+    .await?;
+    duty.refresh(&incident, seq, &[Slot::Checklist]).await?;
+    duty.settled(&guild, key).await
+}
+
+/// What choosing steps means, as things stand when it comes.
+#[derive(Serialize, Deserialize)]
+struct Chosen {
+    takes: Vec<u32>,
+    gives: Vec<u32>,
+    /// Steps that were another person's, by name.
+    from: Vec<(u32, String)>,
+}
+
+/// Whose it is gives it back; everybody else takes it.
+fn choose(before: &[StepOwner], steps: &[u32], who: u64) -> Chosen {
+    let owner = |step: &u32| before.iter().find(|owner| owner.step == *step);
+    let is_own = |step: &u32| owner(step).and_then(|owner| reporter_id(&owner.by)) == Some(who);
+    let (gives, takes): (Vec<u32>, Vec<u32>) = steps.iter().partition(|step| is_own(step));
+    let from = takes
+        .iter()
+        .filter_map(|step| Some((*step, reporter_name(&owner(step)?.by).to_owned())))
+        .collect();
+    Chosen { takes, gives, from }
 }

@@ -5,7 +5,7 @@ use super::duty::{Duty, incident_of, scope_of};
 use super::intake::is_question;
 use super::outcomes;
 use super::queue::JobError;
-use super::respond::{Models, Reported};
+use super::respond::{Models, Reported, aside};
 use super::work::{Evidence, FollowUp, Resolve};
 use crate::discord::{DiscordError, attachments};
 use crate::incident::report::{Attachment, ThreadMessage};
@@ -13,7 +13,8 @@ use crate::incident::{IncidentId, Outcome, Report, Status};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, AnswerView, Slot};
 use crate::response::triage::Said;
-use crate::store::{Change, Incident, Resolution, Scope, StoreError};
+use crate::store::{AnswerCorrections, Change, Incident, Resolution, Scope, StoreError};
+use crate::validation;
 use jiff::{SignedDuration, Timestamp};
 use std::time::{Duration, Instant};
 
@@ -127,6 +128,26 @@ pub async fn follow_up(duty: &Duty, work: FollowUp) -> Result<(), JobError> {
             duty.post_in_thread(&incident, 0, &slot, &post).await?;
         }
     }
+    if !answered.corrections.is_empty() {
+        let changed = AnswerCorrections {
+            question,
+            corrections: answered.corrections.clone(),
+        };
+        let asked = work
+            .message
+            .or(work.reply.as_ref().map(|reply| reply.interaction));
+        duty.once(
+            &format!("done/answer/{}", asked.unwrap_or_default()),
+            async {
+                let at = Timestamp::now();
+                duty.store
+                    .note_answer(&scope, incident.id(), &work.by, at, &changed)
+                    .await?;
+                Ok(())
+            },
+        )
+        .await?;
+    }
     Ok(())
 }
 
@@ -229,6 +250,30 @@ fn lines(analysis: &crate::validation::Analysis) -> Vec<String> {
     out
 }
 
+/// A number or a plain negation that contradicts a card is said on the card at once; everything
+/// else waits for the next analysis.
+async fn show_contradictions(
+    duty: &Duty,
+    incident: &Incident,
+    before: &Report,
+    grown: &Report,
+) -> Result<(), JobError> {
+    let latest = duty
+        .store
+        .latest_analysis(&scope_of(incident), incident.id())
+        .await?;
+    let Some(latest) = latest else { return Ok(()) };
+    let Some(analysis) = duty.shown(&latest) else {
+        return Ok(());
+    };
+    let against = |report: &Report| validation::contradicted_since(&analysis, report);
+    if aside(|| against(before) != against(grown)) {
+        duty.refresh(incident, latest.seq, &[Slot::Analysis, Slot::Headline])
+            .await?;
+    }
+    Ok(())
+}
+
 /// A message of the thread is evidence for the next analysis: noted with a quiet reaction.
 pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
     let (scope, found) = duty.scope(&work.place).await?;
@@ -262,6 +307,7 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
             }
         }
     }
+    let before = report.clone();
     let message = ThreadMessage {
         author: work.by.clone(),
         text: work.text.clone(),
@@ -275,7 +321,9 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
         let too_many = report.thread.len().saturating_sub(MOST_MESSAGES);
         report.thread.drain(..too_many);
     }
-    duty.store
+    let grown = report.clone();
+    let incident = duty
+        .store
         .update(
             &scope,
             incident.id(),
@@ -284,6 +332,7 @@ pub async fn evidence(duty: &Duty, work: Evidence) -> Result<(), JobError> {
             &[Change::Report(Box::new(report))],
         )
         .await?;
+    show_contradictions(duty, &incident, &before, &grown).await?;
     if only_asks {
         // It is answered; as a question it is no news of the incident.
         return Ok(());

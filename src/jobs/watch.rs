@@ -196,7 +196,7 @@ async fn step(
 ) -> Result<(), JobError> {
     let _turn = duty.turns.take(channel, TURN).await;
     // Who reports the same at the same moment sees what was opened first (R32).
-    let _door = match told {
+    let door = match told {
         Some(_) => Some(duty.turns.take(guild, DOOR).await),
         None => None,
     };
@@ -257,6 +257,7 @@ async fn step(
         return Err(JobError::again(reason));
     }
     write?;
+    drop(door);
     if known.errands.is_empty() {
         return Ok(());
     }
@@ -576,10 +577,12 @@ async fn show(
             &present::escape::inline(&shown.source),
         );
         let key = format!("done/{slot}/{}/{}", work.guild, incident.id());
-        if duty.store.first_time(&key, Timestamp::now()).await? {
+        duty.once(&key, async {
             duty.post_in_thread(&incident, 0, &slot, &present::notice(&joined))
                 .await?;
-        }
+            Ok(())
+        })
+        .await?;
     }
     duty.show_headline(&incident).await?;
     if read
@@ -794,14 +797,19 @@ async fn take_back_suggestions(duty: &Duty, incident: &Incident) -> Result<(), J
             continue;
         };
         let key = format!("done/{}/{}/{}", known.slot, incident.guild, incident.id());
-        if !duty.store.first_time(&key, Timestamp::now()).await? {
-            continue;
-        }
         let clock = format!("<t:{}:t>", since.as_second());
         let post = present::notice(&say::fires_again(incident.locale, &clock));
-        if let Err(error) = duty.edit(Posted { channel, message }, &post).await {
-            tracing::warn!(reason = error.reason(), "a suggestion can't be edited");
-        }
+        duty.once(&key, async {
+            match duty.edit(Posted { channel, message }, &post).await {
+                Err(error) if error.is_passing() => return Err(JobError::again(error.to_string())),
+                Err(error) => {
+                    tracing::warn!(reason = error.reason(), "a suggestion can't be edited");
+                }
+                Ok(_) => {}
+            }
+            Ok(())
+        })
+        .await?;
     }
     Ok(())
 }

@@ -302,10 +302,7 @@ pub fn watch_line(row: &WatchRow, locale: Locale) -> String {
     let channel = format!("<#{}>", row.channel);
     let line = match &row.alerts {
         Some(settings) => {
-            let seconds = settings
-                .quiet_repeats_ms
-                .max(crate::response::watch::POST_EVERY_MS)
-                / 1_000;
+            let seconds = settings.quiet_ms() / 1_000;
             let quiet = say::duration(locale, u64::try_from(seconds).unwrap_or_default());
             say::watches_alerts(locale, &channel, settings.analyse, settings.floor, &quiet)
         }

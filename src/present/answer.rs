@@ -186,6 +186,7 @@ mod tests {
             expect: String::new(),
             undo: String::new(),
             standard: false,
+            estimated: false,
         }];
         let post = answer(&Answer::for_test(shown), &view());
         assert_legal(&post);
@@ -213,7 +214,7 @@ mod tests {
             shown.cut_off = true;
             shown.next_steps = quotes.iter().map(|quote| NextStep {
                 step: quote.clone(), command: quote.clone(), risk: Risk::Risky,
-                expect: quote.clone(), undo: quote.clone(), standard: true,
+                expect: quote.clone(), undo: quote.clone(), standard: true, estimated: true,
             }).collect();
             assert_legal(&answer(&Answer::for_test(shown), &view()));
         }

@@ -7,7 +7,7 @@
 //! goes along as a file.
 
 use super::checklist::{destroys, warning};
-use super::custom_id::{Action, CardRef};
+use super::custom_id::{Action, Asked, CardRef};
 use super::escape::{cut, plain};
 use super::ink::Ink;
 use super::payload::{
@@ -15,12 +15,9 @@ use super::payload::{
 };
 use super::progress::{Precedent, precedent_line};
 use super::{CauseState, File, FixState, Post, Slot, View, say};
-use crate::incident::proposal::Risk;
-use crate::incident::{
-    Engine, FallbackReason, Grade, IncidentId, Locale, Outcome, Standing, sameness,
-};
+use crate::incident::{Engine, FallbackReason, Grade, IncidentId, Locale, Outcome, Standing};
 use crate::validation::Analysis;
-use crate::validation::analysis::{Class, Hypothesis, MemoryStatus, NextStep, Source};
+use crate::validation::analysis::{Hypothesis, MemoryStatus, NextStep, Source};
 use std::collections::BTreeMap;
 
 /// Cards of one analysis (R14).
@@ -160,7 +157,7 @@ const ROOMS: [Room; 6] = [
 pub fn cards(analysis: &Analysis, view: &View) -> Post {
     let mut message = Message::default();
     let mut was_cut = false;
-    let bleeding = bleeding_steps(analysis, view);
+    let bleeding = super::bleeding::steps(analysis, view);
     for room in &ROOMS {
         let ink = Ink::discord(view.locale, view.now);
         message = compose(analysis, view, &bleeding, room, &ink);
@@ -181,7 +178,7 @@ pub fn cards(analysis: &Analysis, view: &View) -> Post {
 fn compose(
     analysis: &Analysis,
     view: &View,
-    bleeding: &[&NextStep],
+    bleeding: &[NextStep],
     room: &Room,
     ink: &Ink,
 ) -> Message {
@@ -340,6 +337,9 @@ pub(super) fn verdict_lines(
         }
         lines.push(line);
     }
+    if view.impact_unknown {
+        lines.push(format!("❓ {}", say::impact_question(locale)));
+    }
     for note in analysis.safety_notes.iter().take(room.notes) {
         let note = ink.text(note, room.summary / 2);
         if !note.is_empty() {
@@ -352,48 +352,7 @@ pub(super) fn verdict_lines(
     lines
 }
 
-/// Reversible steps that restored this service before, and a rollback where a change came first.
-pub(super) fn bleeding_steps<'a>(analysis: &'a Analysis, view: &View) -> Vec<&'a NextStep> {
-    if !view.severity.is_grave() {
-        return Vec::new();
-    }
-    // The head of a text is enough to compare; comparing is costly on long ones.
-    let head = |text: &str| cut(text, 200);
-    let proven: Vec<String> = analysis
-        .hypotheses
-        .iter()
-        .filter(|h| h.record.worked > h.record.failed && !h.record.newest_failed)
-        .filter(|h| !h.fix.trim().is_empty() && !h.analogy && h.class != Class::Excluded)
-        .map(|h| head(&h.fix))
-        .collect();
-    analysis
-        .next_steps
-        .iter()
-        .filter(|step| step.risk == Risk::Reversible)
-        .filter(|step| {
-            let words = head(&step.step);
-            proven.iter().any(|fix| sameness::near_or_same(fix, &words))
-                || (view.change_before_impact && is_rollback(step))
-        })
-        .take(3)
-        .collect()
-}
-
-fn is_rollback(step: &NextStep) -> bool {
-    let text = format!("{} {}", step.step, step.command).to_lowercase();
-    [
-        "roll back",
-        "rollback",
-        "rollout undo",
-        "revert",
-        "回滚",
-        "回退",
-    ]
-    .iter()
-    .any(|word| text.contains(word))
-}
-
-fn stop_the_bleeding(steps: &[&NextStep], view: &View, room: &Room, ink: &Ink) -> Option<Embed> {
+fn stop_the_bleeding(steps: &[NextStep], view: &View, room: &Room, ink: &Ink) -> Option<Embed> {
     if steps.is_empty() {
         return None;
     }
@@ -462,7 +421,8 @@ pub(super) fn card(
 ) -> Card {
     let locale = view.locale;
     let mut lines = vec![record_line(hypothesis, ink)];
-    for contradiction in &hypothesis.contradicted_by {
+    let since = view.contradicted_since(index);
+    for contradiction in hypothesis.contradicted_by.iter().chain(since) {
         if lines.len() > room.quotes {
             ink.note_cut();
             break;
@@ -789,6 +749,14 @@ fn rows(analysis: &Analysis, view: &View) -> Vec<Row> {
     if can_try_again(analysis) && rows.len() < ROWS {
         let retry = Button::new(Action::TryAgain { incident }, say::button_try_again(locale));
         rows.push(Row::Buttons(vec![retry.style(Style::Primary).off(off)]));
+    }
+    if (nothing_known(analysis) || view.impact_unknown)
+        && view.status.is_open()
+        && rows.len() < ROWS
+    {
+        let ask = |what| Button::new(Action::Tell { incident, what }, say::asked(locale, what));
+        let asked = Asked::ALL.into_iter().map(|what| ask(what).off(off));
+        rows.push(Row::Buttons(asked.collect()));
     }
     rows
 }

@@ -10,7 +10,7 @@ use super::{Approval, By, File, Post, Slot, Tick, View, say};
 use crate::incident::Outcome;
 use crate::incident::proposal::Risk;
 use crate::validation::analysis::{DoNotRepeat, NextStep, RuledOut};
-use crate::validation::{Analysis, risk};
+use crate::validation::{Analysis, names_a_duration, risk};
 
 const COLOR: u32 = 0x4E_A8_6B;
 const WARN_COLOR: u32 = 0xB9_6A_2C;
@@ -189,13 +189,19 @@ fn step_lines_with(
             lines.push(indent(&super::approval::state_line(approval, ink)));
         }
     }
+    let timed = |text: &str| {
+        let mut shown = ink.text(text, words);
+        if step.estimated && names_a_duration(text) {
+            shown.push_str(&say::aside(locale, say::estimate_mark(locale)));
+        }
+        shown
+    };
     if step.changes_something() {
         let known = |text: &str| {
-            let text = ink.text(text, words);
-            if text.is_empty() {
+            if text.trim().is_empty() {
                 say::not_known(locale).to_owned()
             } else {
-                text
+                timed(text)
             }
         };
         lines.push(indent(&format!(
@@ -207,7 +213,7 @@ fn step_lines_with(
         lines.push(indent(&say::pair(
             locale,
             say::expect_label(locale),
-            &ink.text(&step.expect, words),
+            &timed(&step.expect),
         )));
     }
     lines

@@ -64,6 +64,7 @@ fn step(words: &str, command: &str, risk: Risk) -> NextStep {
         expect: String::new(),
         undo: String::new(),
         standard: false,
+        estimated: false,
     }
 }
 
@@ -146,7 +147,8 @@ pub(crate) fn sample() -> Shown {
         "kubectl set env deploy/payments-api RETRY_MAX_ATTEMPTS=2",
         Risk::Reversible,
     );
-    rollback.expect = "429s fall within 5 minutes (model's estimate)".into();
+    rollback.expect = "429s fall within 5 minutes".into();
+    rollback.estimated = true;
     rollback.undo = "kubectl set env deploy/payments-api RETRY_MAX_ATTEMPTS=5".into();
     let mut standard = step(
         "Read the error rate per route for the last hour",
@@ -664,6 +666,7 @@ fn steps() -> impl Strategy<Value = NextStep> {
             expect,
             undo,
             standard,
+            estimated: false,
         },
     )
 }

@@ -265,14 +265,19 @@ pub enum Action {
         /// The incident.
         incident: IncidentId,
     },
+    /// Say what nobody knows yet: the button opens a modal, the modal brings the answer.
+    Tell {
+        /// The incident at hand.
+        incident: IncidentId,
+        /// What is asked.
+        what: Asked,
+    },
     /// The shown update went out.
     UpdateSent {
         /// The incident at hand.
         incident: IncidentId,
-        /// Its analysis.
-        analysis: u32,
-        /// For whom.
-        audience: Audience,
+        /// The number of what is shown, among what was composed.
+        draft: u32,
     },
     /// Select: steps that the person takes or gives back; values are their places, from 0.
     TakeSteps {
@@ -281,6 +286,35 @@ pub enum Action {
         /// Its analysis.
         analysis: u32,
     },
+}
+
+/// What is asked of people where nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Asked {
+    /// Who is affected, and how many.
+    Who,
+    /// Since when.
+    Since,
+    /// What changed before.
+    Changed,
+}
+
+impl Asked {
+    /// All of them, in the order of asking.
+    pub const ALL: [Self; 3] = [Self::Who, Self::Since, Self::Changed];
+
+    /// The word in custom ids.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Who => "who",
+            Self::Since => "since",
+            Self::Changed => "changed",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|asked| asked.word() == word)
+    }
 }
 
 const VERSION: &str = "p1";
@@ -386,13 +420,8 @@ impl Action {
             }
             Self::MergeInto { incident, other } => run("merge", incident, other.number()),
             Self::Unmerge { incident } => one("unmerge", incident),
-            Self::UpdateSent {
-                incident,
-                analysis,
-                audience,
-            } => {
-                format!("{}:{}", run("sent", incident, analysis), audience.word())
-            }
+            Self::Tell { incident, what } => format!("{}:{}", one("tell", incident), what.word()),
+            Self::UpdateSent { incident, draft } => run("sent", incident, draft),
             Self::TakeSteps { incident, analysis } => run("take", incident, analysis),
         }
     }
@@ -438,6 +467,7 @@ impl Action {
             | Self::SeparateReport { incident, .. }
             | Self::MergeInto { incident, .. }
             | Self::Unmerge { incident }
+            | Self::Tell { incident, .. }
             | Self::UpdateSent { incident, .. }
             | Self::TakeSteps { incident, .. }
             | Self::Review { incident, .. } => Some(incident),
@@ -502,6 +532,10 @@ impl Action {
                     _ => return None,
                 }
             }
+            ["tell", incident, what] => Self::Tell {
+                incident: id(incident)?,
+                what: Asked::parse(what)?,
+            },
             ["resolve", incident, worked] => Self::ResolveModal {
                 incident: id(incident)?,
                 worked: match *worked {
@@ -525,6 +559,10 @@ impl Action {
                     "past" => Self::OpenPast { incident, analysis },
                     "tick" => Self::Tick { incident, analysis },
                     "take" => Self::TakeSteps { incident, analysis },
+                    "sent" => Self::UpdateSent {
+                        incident,
+                        draft: analysis,
+                    },
                     "merge" => Self::MergeInto {
                         incident,
                         other: IncidentId::new(analysis)?,
@@ -546,11 +584,6 @@ impl Action {
                     _ => return None,
                 }
             }
-            ["sent", incident, analysis, audience] => Self::UpdateSent {
-                incident: id(incident)?,
-                analysis: number(analysis)?,
-                audience: Audience::parse(audience)?,
-            },
             [word @ ("update" | "refresh"), incident, analysis, audience] => {
                 let (incident, analysis) = (id(incident)?, number(analysis)?);
                 let audience = Audience::parse(audience)?;
@@ -652,7 +685,7 @@ mod tests {
 
     fn any_action() -> impl Strategy<Value = Action> {
         (
-            0usize..34,
+            0usize..36,
             1u32..=u32::MAX,
             any::<u32>(),
             any::<u8>(),
@@ -742,6 +775,14 @@ mod tests {
                             analysis,
                             step: hypothesis,
                         }),
+                        33 => Action::Tell {
+                            incident,
+                            what: Asked::ALL.get(third).copied()?,
+                        },
+                        34 => Action::UpdateSent {
+                            incident,
+                            draft: analysis,
+                        },
                         _ => Action::OpenMemory,
                     })
                 },

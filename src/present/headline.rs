@@ -6,7 +6,7 @@ use super::payload::{EMBED_TITLE, Embed, Message};
 use super::{Post, Slot, View, say};
 use crate::incident::{Moment, Outcome, Severity, Standing, sameness};
 use crate::validation::Analysis;
-use crate::validation::analysis::{Class, Hypothesis, MemoryStatus};
+use crate::validation::analysis::{Hypothesis, MemoryStatus};
 
 /// The headline before there is an analysis.
 pub fn working(view: &View) -> Post {
@@ -124,11 +124,20 @@ pub fn title_line(view: &View) -> String {
 pub fn deciding_line(analysis: &Analysis, view: &View, ink: &Ink) -> String {
     let locale = view.locale;
     let memory = &analysis.memory;
-    let best = analysis
-        .hypotheses
-        .first()
-        .filter(|h| h.class != Class::Excluded);
+    let leading = view.leading(analysis);
+    let best = leading.map(|(_, best)| best);
     let mut parts = Vec::new();
+    if let Some(cause) = &view.confirmed_cause {
+        parts.push(ink.bold(&say::pair(
+            locale,
+            &format!(
+                "{}{}",
+                say::cause_label(locale),
+                say::aside(locale, say::cause_state(locale, true))
+            ),
+            &ink.text(cause, 160),
+        )));
+    }
     match memory.status {
         MemoryStatus::Disabled | MemoryStatus::Unavailable | MemoryStatus::NoMatch => {
             parts.push(say::memory_sentence(locale, memory));
@@ -152,7 +161,7 @@ pub fn deciding_line(analysis: &Analysis, view: &View, ink: &Ink) -> String {
                 here.any(|entry| entry.refs.is_empty() && sameness::near_or_same(&entry.fix, fix))
             };
             match best
-                .filter(|best| is_proven(best))
+                .filter(|best| is_proven(best) && !analysis.not_to_be_repeated(&best.fix))
                 .and_then(|best| fixed_by(best, view, ink))
             {
                 Some(words) => parts.push(words),
@@ -177,9 +186,11 @@ pub fn deciding_line(analysis: &Analysis, view: &View, ink: &Ink) -> String {
                     }
                 }
                 None => {
-                    if let Some(last) = last
-                        .filter(|last| last.outcome == Outcome::Held && !last.fix.trim().is_empty())
-                    {
+                    if let Some(last) = last.filter(|last| {
+                        last.outcome == Outcome::Held
+                            && !last.fix.trim().is_empty()
+                            && !analysis.not_to_be_repeated(&last.fix)
+                    }) {
                         let took = last.minutes.map(|minutes| say::minutes(locale, minutes));
                         let fix = mid_sentence(ink.text(&last.fix, 140));
                         parts.push(say::fixed_by(locale, &fix, took.as_deref(), Some(last.id)));
@@ -188,7 +199,8 @@ pub fn deciding_line(analysis: &Analysis, view: &View, ink: &Ink) -> String {
             }
         }
     }
-    if let Some(best) = best.filter(|best| !best.verify.trim().is_empty()) {
+    let unchecked = best.filter(|_| view.confirmed_cause.is_none());
+    if let Some(best) = unchecked.filter(|best| !best.verify.trim().is_empty()) {
         parts.push(say::check_first(
             locale,
             &mid_sentence(ink.text(&best.verify, 180)),
@@ -213,7 +225,7 @@ fn mid_sentence(text: String) -> String {
 }
 
 fn is_proven(hypothesis: &Hypothesis) -> bool {
-    hypothesis.record.worked > 0
+    hypothesis.record.worked > hypothesis.record.failed
         && !hypothesis.record.newest_failed
         && !hypothesis.fix.trim().is_empty()
 }

@@ -16,6 +16,7 @@
 pub mod alerts;
 pub mod answer;
 pub mod approval;
+mod bleeding;
 pub mod cards;
 pub mod checklist;
 pub mod chronicle;
@@ -51,7 +52,7 @@ pub use approval::{
 };
 pub use cards::{cards, nothing_known};
 pub use checklist::checklist;
-pub use custom_id::{Action, CardRef, StepRef};
+pub use custom_id::{Action, Asked, CardRef, StepRef};
 pub use headline::{headline, incident_show, working};
 pub use history::{
     ImportPreview, RememberPrefill, import_done, import_dropped, import_preview, remember_modal,
@@ -63,7 +64,7 @@ pub use lists::{
     IncidentRow, error, help, how_did_it_go, incident_list, it_went, memory_list, notice,
     offer_reanalysis, private, private_file, service_list, still_fixed,
 };
-pub use modals::{Prefill, analyze_modal, resolve_modal};
+pub use modals::{Prefill, analyze_modal, resolve_modal, tell_modal};
 pub use outcomes::{
     OutcomeWord, OutcomesOf, SameQuestion, quietly, same_questions, still_fixed_answered,
     with_outcomes, with_patterns,
@@ -84,8 +85,9 @@ pub use wire::wire;
 
 use crate::incident::{IncidentId, Locale, Outcome, Severity, Status};
 use crate::validation::Analysis;
-use crate::validation::analysis::Audience;
+use crate::validation::analysis::{Audience, Class, Contradiction, Hypothesis};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Which message of an analysis a post is; with the incident and the analysis it names one message.
@@ -152,7 +154,7 @@ impl Post {
 }
 
 /// Who did something, and when.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct By {
     /// Display name.
     pub name: String,
@@ -232,10 +234,12 @@ pub struct View {
     pub started_at: Option<Timestamp>,
     /// When the next update is due; `None`: by severity, counted from `now`.
     pub next_update_at: Option<Timestamp>,
-    /// A person confirmed a cause: outside it is called *identified*.
-    pub cause_confirmed: bool,
+    /// The cause that a person confirmed; outside it is called *identified*.
+    pub confirmed_cause: Option<String>,
     /// A change came before the impact: a rollback may stop the bleeding.
     pub change_before_impact: bool,
+    /// Nobody said who is affected, and no person set the severity: it is asked (R30).
+    pub impact_unknown: bool,
     /// The final progress line, shown above the cards; empty: none.
     pub progress: String,
     /// What of the report was not read, in sentences.
@@ -256,6 +260,8 @@ pub struct View {
     pub approvals: Vec<Approval>,
     /// What was said about each cause, by place; missing: nothing.
     pub causes: Vec<CauseState>,
+    /// What was written since and contradicts a cause, by place; missing: nothing.
+    pub contradicted: Vec<Option<Contradiction>>,
     /// What was done with each fix, by place; missing: nothing.
     pub fixes: Vec<FixState>,
     /// A later analysis replaced this one: its number. Buttons are off.
@@ -264,6 +270,8 @@ pub struct View {
     pub audience: Audience,
     /// Somebody asked for the update (SEV3 and SEV4 don't post it by themselves).
     pub update_shown: bool,
+    /// The number under which the shown update is kept, to be marked as sent.
+    pub draft: Option<u32>,
     /// Data may be exposed, by the report or by what people said since: nothing public is drafted.
     pub exposed: bool,
     /// What people own of the running incident.
@@ -295,8 +303,9 @@ impl View {
             lead: None,
             started_at: None,
             next_update_at: None,
-            cause_confirmed: false,
+            confirmed_cause: None,
             change_before_impact: false,
+            impact_unknown: false,
             progress: String::new(),
             notes: Vec::new(),
             back_after: None,
@@ -307,10 +316,12 @@ impl View {
             ticks: Vec::new(),
             approvals: Vec::new(),
             causes: Vec::new(),
+            contradicted: Vec::new(),
             fixes: Vec::new(),
             superseded_by: None,
             audience: Audience::Internal,
             update_shown: false,
+            draft: None,
             exposed: false,
             running: Running::default(),
             alerts: None,
@@ -322,8 +333,7 @@ impl View {
     pub fn returned(&mut self, case: &crate::validation::Case) {
         let ledger = &case.ledger;
         self.back_after = ledger.running.as_ref().and_then(|running| {
-            let direct = case.memory.direct().map(|recalled| &recalled.incident);
-            crate::validation::episodes::returned(&ledger.people, running, direct)
+            crate::validation::episodes::returned(&ledger.people, running, case.memory.direct())
         });
         self.patterns.clone_from(&ledger.patterns);
         self.changes.clone_from(&ledger.changes);
@@ -345,6 +355,26 @@ impl View {
 
     fn cause(&self, hypothesis: usize) -> &CauseState {
         self.causes.get(hypothesis).unwrap_or(&CauseState::Open)
+    }
+
+    /// What was written since the analysis and contradicts the cause at a place.
+    fn contradicted_since(&self, hypothesis: usize) -> Option<&Contradiction> {
+        self.contradicted.get(hypothesis).and_then(Option::as_ref)
+    }
+
+    /// The hypothesis that people go by, with its place: the one that a person confirmed, else the
+    /// first that nothing and nobody excludes.
+    pub fn leading<'a>(&self, analysis: &'a Analysis) -> Option<(usize, &'a Hypothesis)> {
+        let all = || analysis.hypotheses.iter().enumerate();
+        let confirmed =
+            all().find(|(place, _)| matches!(self.cause(*place), CauseState::Confirmed(_)));
+        confirmed.or_else(|| {
+            all().find(|(place, hypothesis)| {
+                hypothesis.class != Class::Excluded
+                    && self.contradicted_since(*place).is_none()
+                    && !matches!(self.cause(*place), CauseState::NotIt(_))
+            })
+        })
     }
 
     fn fix(&self, hypothesis: usize) -> &FixState {

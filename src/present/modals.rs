@@ -1,6 +1,6 @@
 //! Modals: classic ones, text inputs in action rows. serenity loses the values of the newer kind.
 
-use super::custom_id::Action;
+use super::custom_id::{Action, Asked};
 use super::escape::{cut, width};
 use super::payload::{INPUT_PLACEHOLDER, INPUT_VALUE, MODAL_TITLE};
 use super::say;
@@ -27,6 +27,8 @@ pub mod input {
     pub const TITLE: &str = "title";
     /// What became of the fix.
     pub const OUTCOME: &str = "outcome";
+    /// What was asked of whoever pressed.
+    pub const TOLD: &str = "told";
 }
 
 /// What the modal of `/resolve` begins with: from the confirmed card and the tried fix.
@@ -81,6 +83,22 @@ pub fn analyze_modal(
                 &severity,
             ),
         ],
+    )
+}
+
+/// The modal that asks one thing where nothing is known yet.
+pub fn tell_modal(locale: Locale, incident: IncidentId, what: Asked, before: &str) -> Value {
+    modal(
+        Action::Tell { incident, what },
+        say::asked(locale, what),
+        vec![row(
+            input::TOLD,
+            (say::asked(locale, what), say::asked_example(locale, what)),
+            what != Asked::Since,
+            true,
+            500,
+            before,
+        )],
     )
 }
 

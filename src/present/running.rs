@@ -13,7 +13,7 @@ use crate::incident::{
     FixAttempt, Impact, IncidentId, Locale, Moment, Outcome, Severity, Status, Times,
 };
 use crate::validation::Analysis;
-use crate::validation::analysis::{Audience, Class};
+use crate::validation::analysis::Audience;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -321,16 +321,19 @@ pub fn catch_up(analysis: Option<&Analysis>, view: &View) -> Post {
             text
         }
     };
-    let best = analysis
-        .and_then(|analysis| analysis.hypotheses.first())
-        .filter(|best| best.class != Class::Excluded);
-    let cause = match best {
-        Some(best) => format!(
-            "{} · {}",
+    let best = analysis.and_then(|analysis| view.leading(analysis));
+    let cause = match (&view.confirmed_cause, best) {
+        (Some(cause), _) => {
+            let confirmed = say::aside(locale, say::cause_state(locale, true));
+            format!("{}{confirmed}", ink.text(cause, 160))
+        }
+        (None, Some((_, best))) => format!(
+            "{}{} · {}",
             ink.text(&best.title, 160),
+            say::aside(locale, say::cause_state(locale, false)),
             say::record(locale, &best.record)
         ),
-        None => say::cause_not_determined(locale).to_owned(),
+        (None, None) => say::cause_not_determined(locale).to_owned(),
     };
     let tried: Vec<String> = running
         .tried
@@ -338,12 +341,7 @@ pub fn catch_up(analysis: Option<&Analysis>, view: &View) -> Post {
         .rev()
         .take(4)
         .map(|attempt| {
-            let outcome = if attempt.outcome == Outcome::Unknown {
-                say::being_tried(locale)
-            } else {
-                say::outcome(locale, attempt.outcome)
-            };
-            let mut about = vec![outcome.to_owned()];
+            let mut about = vec![say::tried_as(locale, attempt.outcome).to_owned()];
             if !attempt.by.trim().is_empty() {
                 about.push(ink.text(&attempt.by, 40));
             }

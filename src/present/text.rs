@@ -36,10 +36,10 @@ pub fn text(analysis: &Analysis, view: &View) -> String {
     above.extend(cards::verdict_lines(analysis, view, &FULL, &ink));
     parts.push(above.join("\n"));
 
-    let bleeding = cards::bleeding_steps(analysis, view);
+    let bleeding = super::bleeding::steps(analysis, view);
     if !bleeding.is_empty() {
         let mut lines = vec![title(say::stop_the_bleeding(locale))];
-        for step in bleeding {
+        for step in &bleeding {
             lines.extend(checklist::step_lines(step, None, FULL_LINE, &ink));
         }
         parts.push(lines.join("\n"));

@@ -9,6 +9,7 @@ use super::payload::{CONTENT, Message};
 use super::{By, Post, Slot, say};
 use crate::incident::Locale;
 use crate::incident::sameness::same;
+use serde::{Deserialize, Serialize};
 
 /// Other fixes that one notice names.
 const MOST: usize = 4;
@@ -16,7 +17,7 @@ const MOST: usize = 4;
 const ROOM: usize = 240;
 
 /// A fix that somebody tries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tried {
     /// Who, since when.
     pub by: By,

@@ -11,7 +11,7 @@ use super::payload::{Button, Message, Row, Style};
 use super::running::{SaidBefore, Stand};
 use super::{Post, Slot, View, say};
 use crate::incident::words::fold;
-use crate::incident::{Impact, Outcome, Status};
+use crate::incident::{Impact, Status};
 use crate::validation::Analysis;
 use crate::validation::analysis::{Audience, UpdateFields};
 use crate::validation::risk::is_destructive_text;
@@ -81,20 +81,14 @@ fn rows(view: &View) -> Vec<Row> {
         audience: view.audience,
     };
     buttons.push(Button::new(refresh, say::button_refresh(locale)).off(off));
-    buttons.push(match view.audience {
-        // What stands in the thread is said with that; the others go out elsewhere.
-        Audience::Internal => {
-            Button::new(Action::RemindMe { incident }, say::button_remind(locale)).off(off)
-        }
-        audience => {
-            let sent = Action::UpdateSent {
-                incident,
-                analysis,
-                audience,
-            };
-            Button::new(sent, say::button_sent(locale)).off(off)
-        }
-    });
+    // What stands in the thread is said with that; the others go out elsewhere.
+    if view.audience == Audience::Internal {
+        let remind = Action::RemindMe { incident };
+        buttons.push(Button::new(remind, say::button_remind(locale)).off(off));
+    } else if let Some(draft) = view.draft {
+        let sent = Action::UpdateSent { incident, draft };
+        buttons.push(Button::new(sent, say::button_sent(locale)).off(off));
+    }
     vec![Row::Buttons(buttons)]
 }
 
@@ -152,7 +146,7 @@ pub fn stand(analysis: &Analysis, audience: Audience, view: &View) -> Stand {
         severity: Some(view.severity),
         impact: told.impact(),
         known: told.field(&analysis.update.fields(audience).known),
-        cause_confirmed: view.cause_confirmed,
+        cause_confirmed: view.confirmed_cause.is_some(),
         lead: view.lead.clone(),
         fixes: view
             .running
@@ -196,20 +190,27 @@ impl Told<'_> {
             say::known_label(locale),
             &self.or_unknown(self.field(&fields.known)),
         ));
-        if !self.over() {
+        if let Some(cause) = &view.confirmed_cause {
+            let state = say::cause_state(locale, true).to_owned();
+            let cause = value(cause, self.audience, view, self.room);
+            let known = !cause.is_empty() && !is_destructive_text(&cause);
+            let said = if known {
+                say::pair(locale, &state, &cause)
+            } else {
+                state
+            };
+            lines.push(self.line(say::cause_label(locale), &said));
+        } else if !self.over() {
             lines.push(self.line(
                 say::not_confirmed_label(locale),
                 &self.or_unknown(self.field(&fields.not_confirmed)),
             ));
+        }
+        if !self.over() {
             lines.push(self.line(say::doing_label(locale), &self.doing()));
         }
         lines.extend(self.data_line());
-        if let Some(before) = before {
-            let label = say::changed_since(locale, &say::clock(locale, before.at));
-            lines.push(self.line(&label, &self.changes(before)));
-        } else {
-            lines.extend(self.maybe(say::changed_label(locale), &fields.changed_since));
-        }
+        lines.extend(self.changed_line(before));
         lines.extend(self.maybe(say::needed_label(locale), &fields.needed));
         let name = |name: Option<&str>| {
             let name = name
@@ -294,7 +295,9 @@ impl Told<'_> {
         ));
         lines.push(self.line(say::since_label(locale), &self.or_unknown(self.since())));
         lines.extend(self.maybe(say::known_label(locale), &fields.known));
-        lines.extend(self.maybe(say::not_confirmed_label(locale), &fields.not_confirmed));
+        if view.confirmed_cause.is_none() && !self.over() {
+            lines.extend(self.maybe(say::not_confirmed_label(locale), &fields.not_confirmed));
+        }
         let data = self.people(|impact| &impact.data);
         let data = if !data.is_empty() {
             data
@@ -306,18 +309,13 @@ impl Told<'_> {
         lines.push(self.line(say::data_label(locale), &data));
         lines.push(self.line(
             say::cause_label(locale),
-            say::cause_state(locale, view.cause_confirmed),
+            say::cause_state(locale, view.confirmed_cause.is_some()),
         ));
         if !self.over() {
             lines.push(self.line(say::plan_label(locale), &self.doing()));
             lines.push(self.line(say::restoration_label(locale), say::not_known(locale)));
         }
-        if let (_, Some(before)) = self.before() {
-            let label = say::changed_since(locale, &say::clock(locale, before.at));
-            lines.push(self.line(&label, &self.changes(before)));
-        } else {
-            lines.extend(self.maybe(say::changed_label(locale), &fields.changed_since));
-        }
+        lines.extend(self.changed_line(self.before().1));
         let needed = self.field(&fields.needed);
         let needed = if needed.is_empty() {
             say::nothing_now(locale).to_owned()
@@ -348,7 +346,7 @@ impl Told<'_> {
         say::status_outside(
             self.view.locale,
             self.view.status,
-            self.view.cause_confirmed,
+            self.view.confirmed_cause.is_some(),
         )
     }
 
@@ -488,6 +486,18 @@ impl Told<'_> {
         (number, before.and_then(|at| all.get(at).copied()))
     }
 
+    /// What changed since the update before; without one, what the model says of it.
+    fn changed_line(&self, before: Option<&SaidBefore>) -> Option<String> {
+        let locale = self.view.locale;
+        match before {
+            Some(before) => {
+                let label = say::changed_since(locale, &say::clock(locale, before.at));
+                Some(self.line(&label, &self.changes(before)))
+            }
+            None => self.maybe(say::changed_label(locale), &self.fields().changed_since),
+        }
+    }
+
     /// What changed since an update, found by comparing what each rests on.
     fn changes(&self, before: &SaidBefore) -> String {
         let (locale, view) = (self.view.locale, self.view);
@@ -522,12 +532,8 @@ impl Told<'_> {
             for (fix, outcome) in now.fixes.iter().filter(|fix| !was.fixes.contains(fix)) {
                 if !crate::validation::risk::is_destructive_text(fix) {
                     let fix = cut(&word(fix), self.room.min(100));
-                    let state = if *outcome == Outcome::Unknown {
-                        say::being_tried(locale)
-                    } else {
-                        say::outcome(locale, *outcome)
-                    };
-                    parts.push(format!("{fix}{}", say::aside(locale, state)));
+                    let state = say::aside(locale, say::tried_as(locale, *outcome));
+                    parts.push(format!("{fix}{state}"));
                 }
             }
         }
@@ -723,7 +729,7 @@ mod tests {
         ] {
             let mut view = view(Locale::En);
             view.status = status;
-            view.cause_confirmed = confirmed;
+            view.confirmed_cause = confirmed.then(|| "the retry policy".to_owned());
             let text = update_text(&analysis(sample()), Audience::StatusPage, &view);
             assert!(text.starts_with(word), "{text}");
             assert_eq!(text.contains("post again by"), next, "{text}");

@@ -31,7 +31,9 @@ pub struct Timing {
     pub tokens: Option<Spent>,
 }
 
-/// The explanation. `struck` counts what was struck from the report, by kind (R22). `route` is `None` where it was never decided (no model configured).
+/// The explanation. `struck` counts what was struck from the report, by kind (R22); `route` is `None`
+/// where it was never decided (no model configured); `answers` are the questions in the thread since,
+/// with what the rules changed of each answer.
 pub fn why(
     analysis: &Analysis,
     view: &View,
@@ -39,10 +41,12 @@ pub fn why(
     route: Option<&Route>,
     timings: &[Timing],
     struck: &BTreeMap<&str, u32>,
+    answers: &[(String, Vec<Correction>)],
 ) -> Post {
     let ink = Ink::discord(view.locale, view.now);
     let lines = |ink: &Ink, room| {
         let mut lines = lines(analysis, memory, route, timings, ink, room);
+        lines.extend(answer_lines(answers, ink, room));
         lines.extend(struck_lines(struck, ink));
         lines.join("\n")
     };
@@ -109,6 +113,8 @@ fn lines(
         ));
     }
 
+    lines.push(say::score_formula(locale).to_owned());
+
     lines.push(ink.label(say::recall_label(locale)));
     lines.push(say::memory_sentence(locale, &analysis.memory));
     for recalled in memory.recalled() {
@@ -145,6 +151,19 @@ fn lines(
     lines
 }
 
+/// Answers in the thread that the rules changed, newest first.
+fn answer_lines(answers: &[(String, Vec<Correction>)], ink: &Ink, room: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (question, corrections) in answers.iter().rev() {
+        let question = ink.text(question, room / 2);
+        lines.push(ink.label(&say::answer_label(ink.locale, &question)));
+        for correction in corrections {
+            lines.push(format!("- {}", correction_line(correction, ink, room)));
+        }
+    }
+    lines
+}
+
 /// What was struck before anything was stored, by kind; never what it was (R22).
 fn struck_lines(struck: &BTreeMap<&str, u32>, ink: &Ink) -> Vec<String> {
     if struck.is_empty() {
@@ -157,30 +176,21 @@ fn struck_lines(struck: &BTreeMap<&str, u32>, ink: &Ink) -> Vec<String> {
     vec![ink.label(say::struck_label(ink.locale)), kinds.join(" · ")]
 }
 
-/// `R3 (source) at hypotheses[1].source: memory → general_practice`.
+/// `Cause 2 · source: memory → this report – computed from the references and quotes that stand (R3)`.
 fn correction_line(correction: &Correction, ink: &Ink, room: usize) -> String {
     let locale = ink.locale;
-    let or = |text: &str, empty: &str| {
-        let shown = ink.text(text, room);
-        if shown.is_empty() {
-            empty.to_owned()
-        } else {
-            shown
-        }
+    let place = match say::correction_place(locale, &correction.at) {
+        Some(place) => ink.bold(&place),
+        None => ink.code(&correction.at, 80),
     };
-    let rule = ink.text(&correction.rule, 12);
-    let subject = say::rule_subject(locale, &correction.rule);
-    let rule = if subject.is_empty() {
-        rule
-    } else {
-        format!("{rule} {subject}")
-    };
-    format!(
-        "{} · {}: {} → {}",
-        ink.bold(&rule),
-        ink.code(&correction.at, 80),
-        or(&correction.was, say::was_nothing(locale)),
-        or(&correction.now, say::struck(locale)),
+    let told = |text: &str| ink.text(&say::correction_value(locale, text), room);
+    say::correction(
+        locale,
+        &place,
+        &told(&correction.was),
+        &told(&correction.now),
+        say::correction_reason(locale, &correction.rule, &correction.at),
+        &ink.text(&correction.rule, 12),
     )
 }
 
@@ -243,11 +253,12 @@ mod tests {
             Some(&route),
             &timings,
             &BTreeMap::new(),
+            &[],
         );
         assert_legal(&post);
         insta::assert_snapshot!(
             post.payload["embeds"][0]["description"].as_str().unwrap_or_default(),
-            @r"
+            @r#"
         **Who was asked**
         openai/gpt-oss-120b (capable)
         capable model, decided by rule before any score
@@ -258,13 +269,14 @@ mod tests {
         - 2 · Deploy of 02:40 changed the retry policy: the model gave no number · 0 proven, 0 refuted, 0 with another cause · = 30
         - 3 · Retry storm after a slow dependency: the model gave no number · 0 proven, 0 refuted, 0 with another cause · = 54
         - 4 · Connection pool exhausted: the model gave no number · 0 proven, 0 refuted, 0 with another cause · = 12
+        Bands by proofs of a fix here: 3 and more: 88 + 2 for each, 98 at most · 2: 75 to 89 · 1: 55 to 74 · none: 30 at most, 54 where it held on another service. Failures and other causes: at most 100 × (proofs + 1) ÷ (proofs + failures + other causes + 2). Newest attempt failed: 50 at most. Newest proof over a year old: 74. Contradicted by the report: 30.
         **What memory gave**
         Seen here: some fixes held, some failed (3 here: 2 held, 1 failed, 0 unknown; 1 elsewhere; searched 143, 12 on this service)
-        **What the rules changed**
-        - **R3 source** · `hypotheses[1].source`: memory → current_evidence
+        **What the rules changed (numbered as the model gave them)**
+        - **Cause 2 · source**: memory → this report – computed from the references and quotes that stand (R3)
         **Tokens and time**
         - Analysis: 6.2 s, 3900 + 1210 tokens
-        "
+        "#
         );
     }
 
@@ -273,7 +285,7 @@ mod tests {
 
         #[test]
         fn any_explanation_fits(shown in any_shown(), view in any_view()) {
-            assert_legal(&why(&analysis(shown), &view, &Memory::Disabled, None, &[], &BTreeMap::new()));
+            assert_legal(&why(&analysis(shown), &view, &Memory::Disabled, None, &[], &BTreeMap::new(), &[]));
         }
     }
 }

@@ -775,20 +775,22 @@ fn next_steps(
             ),
         });
     }
+    // How much it may harm is computed from its words, as for every other step (R16).
     steps.extend(fixes.into_iter().map(|fix| ProposedStep {
         step: of_today(fix, all_text),
-        risk: Some(Risk::Risky),
         ..ProposedStep::default()
     }));
     steps
 }
 
-fn rolls_back(fix: &str) -> bool {
+/// Whether a step or fix undoes a change.
+pub fn rolls_back(fix: &str) -> bool {
     let folded = fold(fix);
     [
         "roll back",
         "rollback",
         "rolled back",
+        "rollout undo",
         "revert",
         "回滚",
         "回退",
@@ -1792,7 +1794,7 @@ mod tests {
         let fixes: Vec<&str> = proposal
             .next_steps
             .iter()
-            .filter(|step| step.risk == Some(Risk::Risky))
+            .filter(|step| step.risk.is_none())
             .map(|step| step.step.as_str())
             .collect();
         assert_eq!(fixes, ["Stop the refund job and restart"]);

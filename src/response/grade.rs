@@ -7,6 +7,8 @@
 //! never the one that a model alone says.
 
 use super::recall::{Prepared, similarities};
+use crate::incident::returns::after_returns;
+use crate::incident::sameness::PeopleSaid;
 use crate::incident::service::SameAs;
 use crate::incident::{Grade, IncidentId, PastIncident, Recalled, Registry};
 use std::cmp::Reverse;
@@ -88,6 +90,7 @@ pub fn grade(
                 age(one).cmp(&age(other))
             })
     });
+    read_returns(&mut graded);
     let mut left = limits;
     graded.retain(|recalled| {
         let room = match recalled.grade {
@@ -100,6 +103,28 @@ pub fn grade(
         kept
     });
     graded
+}
+
+/// What came back within a week did not hold (R11), whoever reads it: the model, the route, the
+/// rules. Low ones show nothing.
+fn read_returns(graded: &mut [Recalled]) {
+    let nobody = PeopleSaid::default();
+    let read: Vec<PastIncident> = {
+        let all: Vec<&PastIncident> = graded
+            .iter()
+            .filter(|recalled| recalled.grade != Grade::Low)
+            .map(|recalled| &recalled.incident)
+            .collect();
+        all.iter()
+            .map(|incident| after_returns(&nobody, incident, &all))
+            .collect()
+    };
+    let offered = graded
+        .iter_mut()
+        .filter(|recalled| recalled.grade != Grade::Low);
+    for (recalled, read) in offered.zip(read) {
+        recalled.incident = read;
+    }
 }
 
 /// The rule itself.
@@ -126,9 +151,69 @@ fn rank(grade: Grade) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::incident::Report;
+    use crate::incident::{FixAttempt, Outcome, Report};
     use crate::response::recall;
     use crate::response::triage::{Said, triage};
+
+    #[test]
+    fn r11_what_came_back_is_read_as_that_by_everybody() {
+        let report = Report::from_text("payments-api: TillPool - no connection available");
+        let registry = Registry::from_names(["payments-api", "order-service"]);
+        let said = Said {
+            service: Some("payments-api".into()),
+            severity: None,
+        };
+        let triaged = triage(&report, &registry, &said);
+        let query = recall::query(&report, &triaged).prepare();
+        let incident = |number: u32, service: &str, from: &str, to: &str| {
+            let id = IncidentId::new(number).expect("not zero");
+            let mut incident = PastIncident::new(id, "TillPool - no connection available");
+            incident.service = Some(service.into());
+            incident.error_signatures = vec!["TillPool - no connection available".into()];
+            incident.started_at = from.parse().ok();
+            incident.resolved_at = to.parse().ok();
+            incident.attempts = vec![FixAttempt::new("Restart it", Outcome::Held)];
+            incident
+        };
+        let outcomes = |first_days: &str| -> Vec<(u32, Outcome)> {
+            let candidates = ["payments-api", "order-service"].into_iter().zip([0, 10]);
+            let candidates = candidates.flat_map(|(service, more)| {
+                [
+                    incident(
+                        1 + more,
+                        service,
+                        "2026-10-01T02:00:00Z",
+                        "2026-10-01T03:00:00Z",
+                    ),
+                    incident(2 + more, service, first_days, "2026-10-20T03:00:00Z"),
+                ]
+            });
+            let graded = grade(
+                candidates,
+                &query,
+                Some("payments-api"),
+                &registry,
+                None,
+                Limits::default(),
+            );
+            let mut read: Vec<(u32, Outcome)> = graded
+                .iter()
+                .map(|recalled| (recalled.incident.id.number(), recalled.incident.outcome()))
+                .collect();
+            read.sort_unstable_by_key(|(number, _)| *number);
+            read
+        };
+        use Outcome::{CameBack, Held};
+        assert_eq!(
+            outcomes("2026-10-04T02:00:00Z"),
+            [(1, CameBack), (2, Held), (11, CameBack), (12, Held)]
+        );
+        assert_eq!(
+            outcomes("2026-10-09T02:00:00Z"),
+            [(1, Held), (2, Held), (11, Held), (12, Held)],
+            "after more than a week it is another one"
+        );
+    }
 
     #[test]
     fn r5_the_rule() {

@@ -3,7 +3,7 @@
 //! A stored answer is a [`Proposal`] and its [`Case`], never what may be shown: that is built from
 //! the two by validation each time.
 
-use super::incidents::touch;
+use super::incidents::{note, touch};
 use super::{Scope, Store, StoreError, document, millis, must_see, timestamp};
 use crate::database::{query, query_as, query_scalar};
 use crate::incident::proposal::Proposal;
@@ -13,6 +13,9 @@ use crate::validation::case::Case;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// An answer of which the rules changed something, in an incident's history.
+const ANSWERED: &str = "answered";
 
 /// What an analysis took.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +29,9 @@ pub struct Measures {
     /// Tokens received, over all calls.
     #[serde(default)]
     pub completion_tokens: u64,
+    /// Tokens sent and received, by the stage that asked: `refine`, `analyse`.
+    #[serde(default)]
+    pub stage_tokens: BTreeMap<String, (u64, u64)>,
     /// Calls made.
     #[serde(default)]
     pub calls: u32,
@@ -56,7 +62,55 @@ pub struct StoredAnalysis {
     pub superseded: bool,
 }
 
+/// What the rules changed of an answer in the thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerCorrections {
+    /// The question.
+    pub question: String,
+    /// What was changed.
+    pub corrections: Vec<Correction>,
+}
+
 impl Store {
+    /// Keeps what the rules changed of an answer in the thread.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn note_answer(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        by: &str,
+        at: Timestamp,
+        changed: &AnswerCorrections,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.write(&scope.guild).await?;
+        must_see(&mut tx, scope, id).await?;
+        let detail = serde_json::to_value(changed)?;
+        note(&mut tx, &scope.guild, id, at, by, ANSWERED, &detail).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// What the rules changed of the answers since a time, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn answer_corrections(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        since: Timestamp,
+    ) -> Result<Vec<AnswerCorrections>, StoreError> {
+        let history = self.history(scope, id).await?;
+        Ok(history
+            .into_iter()
+            .filter(|event| event.what == ANSWERED && event.at >= since)
+            .filter_map(|event| serde_json::from_value(event.detail).ok())
+            .collect())
+    }
+
     /// Stores what is about to be asked, before it is asked, under a key such as the job's. The
     /// same key gives the analysis that was begun under it: its case and route are replaced as long
     /// as there is no answer.
@@ -173,11 +227,8 @@ impl Store {
         id: IncidentId,
         seq: u32,
     ) -> Result<StoredAnalysis, StoreError> {
-        self.analyses(scope, id)
-            .await?
-            .into_iter()
-            .find(|analysis| analysis.seq == seq)
-            .ok_or(StoreError::NotFound)
+        let one = self.read_analyses(scope, id, Some(seq), 1).await?.pop();
+        one.ok_or(StoreError::NotFound)
     }
 
     /// The last analysis that was begun.
@@ -190,7 +241,7 @@ impl Store {
         scope: &Scope,
         id: IncidentId,
     ) -> Result<Option<StoredAnalysis>, StoreError> {
-        Ok(self.analyses(scope, id).await?.pop())
+        Ok(self.read_analyses(scope, id, None, 1).await?.pop())
     }
 
     /// Every analysis of an incident, in order.
@@ -202,6 +253,20 @@ impl Store {
         &self,
         scope: &Scope,
         id: IncidentId,
+    ) -> Result<Vec<StoredAnalysis>, StoreError> {
+        let mut all = self.read_analyses(scope, id, None, i64::MAX).await?;
+        all.reverse();
+        Ok(all)
+    }
+
+    /// Analyses of an incident, the last first: each holds its whole case, so that no more are read
+    /// than are wanted.
+    async fn read_analyses(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        seq: Option<u32>,
+        most: i64,
     ) -> Result<Vec<StoredAnalysis>, StoreError> {
         type Columns = (
             i64,
@@ -219,10 +284,13 @@ impl Store {
         must_see(&mut connection, scope, id).await?;
         let rows: Vec<Columns> = query_as(
             "SELECT seq, key, created_at, case_json, route, proposal, engine, corrections, measures, \
-             superseded FROM analysis WHERE guild = $1 AND number = $2 ORDER BY seq",
+             superseded FROM analysis WHERE guild = $1 AND number = $2 \
+             AND ($3 IS NULL OR seq = $3) ORDER BY seq DESC LIMIT $4",
         )
         .bind(&scope.guild)
         .bind(i64::from(id.number()))
+        .bind(seq.map(i64::from))
+        .bind(most)
         .fetch_all(&mut connection)
         .await?;
         rows.into_iter()

@@ -5,7 +5,7 @@ use super::{
     optional_storable, optional_timestamp, storable, storable_service, timestamp, words,
 };
 use crate::database::past::{self, past_columns};
-use crate::database::{Connection, Row, query, query_as, query_scalar};
+use crate::database::{Connection, Row, Transaction, query, query_as, query_scalar};
 use crate::incident::{
     Impact, IncidentId, Locale, Moment, PastIncident, Report, Severity, Status, Times,
 };
@@ -252,33 +252,8 @@ impl Store {
             ));
         }
         let mut tx = self.write(guild).await?;
-        let opened: Option<i64> =
-            query_scalar("SELECT number FROM incident WHERE guild = $1 AND opening = $2")
-                .bind(guild)
-                .bind(&new.opening)
-                .fetch_optional(&mut *tx)
-                .await?;
-        let number = match opened {
-            Some(number) => number,
-            None => {
-                let number = next_number(&mut tx, guild).await?;
-                insert(&mut tx, guild, number, new).await?;
-                let id = incident_id(number)?;
-                note(
-                    &mut tx,
-                    guild,
-                    id,
-                    new.reported_at,
-                    &new.reporter,
-                    "opened",
-                    &json!({ "severity": new.severity }),
-                )
-                .await?;
-                words::index(&mut tx, guild, id).await?;
-                number
-            }
-        };
-        let incident = load(&mut tx, guild, incident_id(number)?).await?;
+        let id = open_in(&mut tx, guild, new).await?;
+        let incident = load(&mut tx, guild, id).await?;
         tx.commit().await?;
         Ok(incident)
     }
@@ -478,6 +453,39 @@ impl Store {
     }
 }
 
+/// Opens an incident, in the transaction at hand; the same opening gives the same incident.
+pub(super) async fn open_in(
+    tx: &mut Transaction,
+    guild: &str,
+    new: &NewIncident,
+) -> Result<IncidentId, StoreError> {
+    let opened: Option<i64> =
+        query_scalar("SELECT number FROM incident WHERE guild = $1 AND opening = $2")
+            .bind(guild)
+            .bind(&new.opening)
+            .fetch_optional(&mut **tx)
+            .await?;
+    if let Some(number) = opened {
+        return incident_id(number);
+    }
+    let number = next_number(tx, guild).await?;
+    insert(tx, guild, number, new).await?;
+    let id = incident_id(number)?;
+    let detail = json!({ "severity": new.severity });
+    note(
+        tx,
+        guild,
+        id,
+        new.reported_at,
+        &new.reporter,
+        "opened",
+        &detail,
+    )
+    .await?;
+    words::index(tx, guild, id).await?;
+    Ok(id)
+}
+
 /// The guild's next number.
 pub(super) async fn next_number(
     connection: &mut Connection,
@@ -498,7 +506,7 @@ pub(super) async fn next_number(
     Ok(number)
 }
 
-pub(super) async fn insert(
+async fn insert(
     connection: &mut Connection,
     guild: &str,
     number: i64,

@@ -39,7 +39,7 @@ mod vectors;
 mod watch;
 mod words;
 
-pub use analyses::{Measures, StoredAnalysis};
+pub use analyses::{AnswerCorrections, Measures, StoredAnalysis};
 pub use approvals::Approval;
 pub use attempts::{Attempt, Resolution};
 pub use audit::{Audited, Signed};
@@ -51,7 +51,7 @@ pub use mirrored::{DueRecord, HindsightCounts, KnownHere, ToldRecord};
 pub use outcomes::{LikenessKind, LikenessQuestion, Link, LinkError};
 pub use past::{Entry, PutOutcome, StoredRecord};
 pub use posts::{Intended, Post, PostKey};
-pub use running::{JoinedReport, SaidUpdate, StepOwner};
+pub use running::{JoinedReport, SaidUpdate, StepOwner, UpdateDraft};
 pub use settings::{Criteria, Roles};
 pub use ticks::Tick;
 pub use vectors::Unembedded;

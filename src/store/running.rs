@@ -2,7 +2,7 @@
 
 use super::incidents::note;
 use super::{Scope, Store, StoreError, millis, must_see, storable, timestamp};
-use crate::database::{query, query_as};
+use crate::database::{query, query_as, query_scalar};
 use crate::incident::IncidentId;
 use jiff::Timestamp;
 use serde_json::json;
@@ -13,8 +13,6 @@ const INTERNAL: &str = "internal";
 /// An update that went out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SaidUpdate {
-    /// Its number for its audience, from 1.
-    pub number: u32,
     /// When it was said.
     pub at: Timestamp,
     /// Who said it, by display name.
@@ -26,6 +24,20 @@ pub struct SaidUpdate {
     /// Its words.
     pub text: String,
 }
+
+/// An update as it was composed for somebody to send elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpdateDraft {
+    /// For whom: the audience's word.
+    pub audience: String,
+    /// What it rests on, as in [`SaidUpdate::stand`].
+    pub stand: String,
+    /// Its words.
+    pub text: String,
+}
+
+/// Drafts of an incident that are kept; who sends an older one is asked to compose it anew.
+const DRAFTS: i64 = 50;
 
 /// Who does a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,6 +206,96 @@ impl Store {
         Ok(true)
     }
 
+    /// Keeps an update as it was composed, and gives its number in the incident: who sends it sends
+    /// these words, whatever would be composed by then. The same again has the same number.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] as for [`Store::incident`].
+    pub async fn keep_draft(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        draft: &UpdateDraft,
+        at: Timestamp,
+    ) -> Result<u32, StoreError> {
+        let (guild, number) = (scope.guild.as_str(), i64::from(id.number()));
+        let mut tx = self.write(guild).await?;
+        must_see(&mut tx, scope, id).await?;
+        let known: Option<i64> = query_scalar(
+            "SELECT draft FROM update_draft WHERE guild = $1 AND number = $2 AND audience = $3 \
+             AND stand = $4 AND text = $5",
+        )
+        .bind(guild)
+        .bind(number)
+        .bind(&draft.audience)
+        .bind(storable(&draft.stand))
+        .bind(storable(&draft.text))
+        .fetch_optional(&mut *tx)
+        .await?;
+        if let Some(known) = known {
+            return draft_number(known);
+        }
+        let last: Option<i64> =
+            query_scalar("SELECT max(draft) FROM update_draft WHERE guild = $1 AND number = $2")
+                .bind(guild)
+                .bind(number)
+                .fetch_one(&mut *tx)
+                .await?;
+        let next = last.unwrap_or(0) + 1;
+        query(
+            "INSERT INTO update_draft (guild, number, draft, at, audience, stand, text) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        )
+        .bind(guild)
+        .bind(number)
+        .bind(next)
+        .bind(millis(at))
+        .bind(&draft.audience)
+        .bind(storable(&draft.stand))
+        .bind(storable(&draft.text))
+        .execute(&mut *tx)
+        .await?;
+        query("DELETE FROM update_draft WHERE guild = $1 AND number = $2 AND draft <= $3")
+            .bind(guild)
+            .bind(number)
+            .bind(next - DRAFTS)
+            .execute(&mut *tx)
+            .await?;
+        tx.commit().await?;
+        draft_number(next)
+    }
+
+    /// An update as it was composed, by its number in the incident.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] where it is not kept (any more), or as for [`Store::incident`].
+    pub async fn draft(
+        &self,
+        scope: &Scope,
+        id: IncidentId,
+        draft: u32,
+    ) -> Result<UpdateDraft, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        must_see(&mut connection, scope, id).await?;
+        let row: Option<(String, String, String)> = query_as(
+            "SELECT audience, stand, text FROM update_draft \
+             WHERE guild = $1 AND number = $2 AND draft = $3",
+        )
+        .bind(&scope.guild)
+        .bind(i64::from(id.number()))
+        .bind(i64::from(draft))
+        .fetch_optional(&mut connection)
+        .await?;
+        let (audience, stand, text) = row.ok_or(StoreError::NotFound)?;
+        Ok(UpdateDraft {
+            audience,
+            stand,
+            text,
+        })
+    }
+
     /// The updates that went out, in order.
     ///
     /// # Errors
@@ -214,19 +316,17 @@ impl Store {
         .bind(i64::from(id.number()))
         .fetch_all(&mut connection)
         .await?;
-        let mut said: Vec<SaidUpdate> = Vec::with_capacity(rows.len());
-        for (at, by, audience, stand, text) in rows {
-            let before = said.iter().filter(|one| one.audience == audience).count();
-            said.push(SaidUpdate {
-                number: u32::try_from(before + 1).unwrap_or(u32::MAX),
-                at: timestamp(at)?,
-                by,
-                audience,
-                stand,
-                text,
-            });
-        }
-        Ok(said)
+        rows.into_iter()
+            .map(|(at, by, audience, stand, text)| {
+                Ok(SaidUpdate {
+                    at: timestamp(at)?,
+                    by,
+                    audience,
+                    stand,
+                    text,
+                })
+            })
+            .collect()
     }
 
     /// Somebody wants to be reminded when an update is due, or no longer. Gives how it is now.
@@ -285,63 +385,53 @@ impl Store {
             .collect())
     }
 
-    /// Somebody takes steps of an analysis, or gives back those that were theirs: the chosen ones
-    /// change hands. Gives who has which now.
+    /// Somebody takes steps of an analysis, whoever had them, and gives others back. What stands like
+    /// that already changes nothing.
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`] as for [`Store::incident`].
+    #[expect(clippy::too_many_arguments, reason = "a choice is exactly these facts")]
     pub async fn take_steps(
         &self,
         scope: &Scope,
         id: IncidentId,
         analysis: u32,
-        steps: &[u32],
+        takes: &[u32],
+        gives: &[u32],
         by: &str,
         at: Timestamp,
-    ) -> Result<Vec<StepOwner>, StoreError> {
+    ) -> Result<(), StoreError> {
         let guild = scope.guild.as_str();
-        let number = i64::from(id.number());
         let mut tx = self.write(guild).await?;
         must_see(&mut tx, scope, id).await?;
-        for step in steps {
-            let gone = query(
-                "DELETE FROM step_owner WHERE guild = $1 AND number = $2 AND analysis = $3 \
-                 AND step = $4 AND by_whom = $5",
-            )
-            .bind(guild)
-            .bind(number)
-            .bind(i64::from(analysis))
-            .bind(i64::from(*step))
-            .bind(storable(by))
-            .execute(&mut *tx)
-            .await?;
-            let takes = gone.rows_affected() == 0;
-            if takes {
-                query(
-                    "INSERT INTO step_owner (guild, number, analysis, step, by_whom, at) \
-                     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (guild, number, analysis, step) \
-                     DO UPDATE SET by_whom = excluded.by_whom, at = excluded.at",
-                )
-                .bind(guild)
-                .bind(number)
-                .bind(i64::from(analysis))
-                .bind(i64::from(*step))
-                .bind(storable(by))
-                .bind(millis(at))
-                .execute(&mut *tx)
-                .await?;
+        let taken = "INSERT INTO step_owner (guild, number, analysis, step, by_whom, at) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (guild, number, analysis, step) \
+             DO UPDATE SET by_whom = excluded.by_whom, at = excluded.at \
+             WHERE step_owner.by_whom <> excluded.by_whom";
+        let given = "DELETE FROM step_owner WHERE guild = $1 AND number = $2 AND analysis = $3 \
+             AND step = $4 AND by_whom = $5 AND at < $6";
+        for (steps, statement, what) in [
+            (takes, taken, "step_taken"),
+            (gives, given, "step_given_back"),
+        ] {
+            for step in steps {
+                let changed = query(statement)
+                    .bind(guild)
+                    .bind(i64::from(id.number()))
+                    .bind(i64::from(analysis))
+                    .bind(i64::from(*step))
+                    .bind(storable(by))
+                    .bind(millis(at))
+                    .execute(&mut *tx)
+                    .await?;
+                if changed.rows_affected() > 0 {
+                    let detail = json!({ "analysis": analysis, "step": step });
+                    note(&mut tx, guild, id, at, by, what, &detail).await?;
+                }
             }
-            let what = if takes {
-                "step_taken"
-            } else {
-                "step_given_back"
-            };
-            let detail = json!({ "analysis": analysis, "step": step });
-            note(&mut tx, guild, id, at, by, what, &detail).await?;
         }
-        tx.commit().await?;
-        self.step_owners(scope, id, analysis).await
+        Ok(tx.commit().await?)
     }
 
     /// Who has which step.
@@ -376,4 +466,8 @@ impl Store {
             })
             .collect()
     }
+}
+
+fn draft_number(stored: i64) -> Result<u32, StoreError> {
+    u32::try_from(stored).map_err(|_| StoreError::Corrupt(None))
 }

@@ -1,7 +1,7 @@
 //! Events that were taken up already: Discord delivers some twice, and replays others.
 
 use super::{Store, StoreError, millis};
-use crate::database::query;
+use crate::database::{query, query_scalar};
 use jiff::Timestamp;
 
 impl Store {
@@ -17,6 +17,19 @@ impl Store {
             .execute(&self.writer)
             .await?;
         Ok(added.rows_affected() == 1)
+    }
+
+    /// Whether an event was met, by its key; [`Store::first_time`] is what meets it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub async fn has_met(&self, event: &str) -> Result<bool, StoreError> {
+        let met: Option<i64> = query_scalar("SELECT at FROM seen WHERE event = $1")
+            .bind(event)
+            .fetch_optional(&self.reader)
+            .await?;
+        Ok(met.is_some())
     }
 
     /// Forgets events older than two days; no gateway replays so far back. Gives how many.

@@ -2,7 +2,7 @@
 
 use super::audit::audit;
 use super::{Signed, Store, StoreError};
-use crate::database::{query, query_as};
+use crate::database::{Transaction, query, query_as};
 use crate::incident::Severity;
 use serde_json::json;
 
@@ -41,19 +41,45 @@ impl Criteria {
     }
 }
 
+/// Sets one, or takes it away with `None`.
+async fn put(
+    tx: &mut Transaction,
+    guild: &str,
+    name: &str,
+    value: Option<&str>,
+) -> Result<(), StoreError> {
+    let written = match value {
+        Some(value) => query(
+            "INSERT INTO setting (guild, name, value) VALUES ($1, $2, $3) \
+             ON CONFLICT (guild, name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(guild)
+        .bind(name)
+        .bind(super::storable(value)),
+        None => query("DELETE FROM setting WHERE guild = $1 AND name = $2")
+            .bind(guild)
+            .bind(name),
+    };
+    written.execute(&mut **tx).await?;
+    Ok(())
+}
+
 impl Store {
+    async fn settings(&self, guild: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let mut connection = self.reader.acquire().await?;
+        Ok(query_as("SELECT name, value FROM setting WHERE guild = $1")
+            .bind(guild)
+            .fetch_all(&mut connection)
+            .await?)
+    }
+
     /// What a guild calls how grave, and how often it wants updates.
     ///
     /// # Errors
     ///
     /// Those of the database.
     pub async fn criteria(&self, guild: &str) -> Result<Criteria, StoreError> {
-        let mut connection = self.reader.acquire().await?;
-        let rows: Vec<(String, String)> =
-            query_as("SELECT name, value FROM setting WHERE guild = $1")
-                .bind(guild)
-                .fetch_all(&mut connection)
-                .await?;
+        let rows = self.settings(guild).await?;
         let mut criteria = Criteria::default();
         for (name, value) in rows {
             let mut parts = name.split('/');
@@ -97,26 +123,9 @@ impl Store {
             ("minutes", minutes),
         ] {
             let name = format!("severity/{}/{what}", severity.number());
-            match value {
-                None => {}
-                Some(value) if value.is_empty() => {
-                    query("DELETE FROM setting WHERE guild = $1 AND name = $2")
-                        .bind(guild)
-                        .bind(name)
-                        .execute(&mut *tx)
-                        .await?;
-                }
-                Some(value) => {
-                    query(
-                        "INSERT INTO setting (guild, name, value) VALUES ($1, $2, $3) \
-                         ON CONFLICT (guild, name) DO UPDATE SET value = excluded.value",
-                    )
-                    .bind(guild)
-                    .bind(name)
-                    .bind(super::storable(&value))
-                    .execute(&mut *tx)
-                    .await?;
-                }
+            if let Some(value) = value {
+                let value = Some(value.as_str()).filter(|value| !value.is_empty());
+                put(&mut tx, guild, &name, value).await?;
             }
         }
         let detail = json!({ "severity": severity, "criteria": words });
@@ -130,12 +139,7 @@ impl Store {
     ///
     /// Those of the database.
     pub async fn roles(&self, guild: &str) -> Result<Roles, StoreError> {
-        let mut connection = self.reader.acquire().await?;
-        let rows: Vec<(String, String)> =
-            query_as("SELECT name, value FROM setting WHERE guild = $1")
-                .bind(guild)
-                .fetch_all(&mut connection)
-                .await?;
+        let rows = self.settings(guild).await?;
         let mut roles = Roles::default();
         for (name, value) in rows {
             match name.as_str() {
@@ -163,26 +167,8 @@ impl Store {
             (RESPONDERS, roles.responders),
             (ADMINISTRATORS, roles.administrators),
         ] {
-            match role {
-                Some(role) => {
-                    query(
-                        "INSERT INTO setting (guild, name, value) VALUES ($1, $2, $3) \
-                         ON CONFLICT (guild, name) DO UPDATE SET value = excluded.value",
-                    )
-                    .bind(guild)
-                    .bind(name)
-                    .bind(role.to_string())
-                    .execute(&mut *tx)
-                    .await?;
-                }
-                None => {
-                    query("DELETE FROM setting WHERE guild = $1 AND name = $2")
-                        .bind(guild)
-                        .bind(name)
-                        .execute(&mut *tx)
-                        .await?;
-                }
-            }
+            let role = role.map(|role| role.to_string());
+            put(&mut tx, guild, name, role.as_deref()).await?;
         }
         let detail =
             json!({ "responders": roles.responders, "administrators": roles.administrators });

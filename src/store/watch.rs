@@ -9,10 +9,10 @@
 //! version they have read.
 
 use super::audit::audit;
-use super::incidents::{insert, next_number, note};
+use super::incidents::{note, open_in};
 use super::{
     NewIncident, Scope, Signed, Store, StoreError, document, incident_id, millis, storable,
-    storable_service, timestamp, words,
+    storable_service, timestamp,
 };
 use crate::database::{Transaction, query, query_as, query_scalar};
 use crate::incident::alert::Alert;
@@ -514,7 +514,7 @@ impl Store {
             .collect();
         for (watched, opens) in &written.opens {
             let (number, opened) = match opens {
-                Opens::New(new) => (opened_by(&mut tx, guild, new).await?, true),
+                Opens::New(new) => (open_in(&mut tx, guild, new).await?, true),
                 Opens::Joins(incident) => (*incident, false),
             };
             query(
@@ -858,39 +858,6 @@ pub(super) async fn forget_alerts(
             .await?;
     }
     Ok(())
-}
-
-/// Opens an incident, in the transaction at hand; the same opening gives the same incident.
-async fn opened_by(
-    tx: &mut Transaction,
-    guild: &str,
-    new: &NewIncident,
-) -> Result<IncidentId, StoreError> {
-    let known: Option<i64> =
-        query_scalar("SELECT number FROM incident WHERE guild = $1 AND opening = $2")
-            .bind(guild)
-            .bind(&new.opening)
-            .fetch_optional(&mut **tx)
-            .await?;
-    if let Some(number) = known {
-        return incident_id(number);
-    }
-    let number = next_number(tx, guild).await?;
-    insert(tx, guild, number, new).await?;
-    let id = incident_id(number)?;
-    let detail = json!({ "severity": new.severity });
-    note(
-        tx,
-        guild,
-        id,
-        new.reported_at,
-        &new.reporter,
-        "opened",
-        &detail,
-    )
-    .await?;
-    words::index(tx, guild, id).await?;
-    Ok(id)
 }
 
 fn place(row: Place) -> Result<WatchedPlace, StoreError> {

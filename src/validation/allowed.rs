@@ -122,11 +122,19 @@ const IN_COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "settings of the kernel and files that every machine has",
-        r"(?:net\.(?:core|ipv4|ipv6|netfilter)|fs|vm|kernel)\.[a-z0-9_.-]+|/(?:etc|proc|sys|dev)(?:/[A-Za-z0-9_.-]+)*|/var/log(?:/(?:syslog|messages|nginx|kern\.log|auth\.log|dmesg))?",
+        r"(?:net\.(?:core|ipv4|ipv6|netfilter)|fs|vm|kernel)\.[a-z0-9_.-]+|/(?:etc|proc|sys|dev)(?:/[A-Za-z0-9_.-]+)*|/(?:tmp|var|home|opt|usr|root|boot|mnt|srv|run)|/var/(?:spool|lib|run|tmp|cache)|/usr/local|/var/log(?:/(?:syslog|messages|nginx|kern\.log|auth\.log|dmesg))?",
     ),
     (
         "pages that every server has",
         r"/?_(?:cat|cluster|nodes|tasks)(?:/[a-z_]+)*|/(?:metrics|health|healthz|ready|readyz|livez|actuator(?:/[a-z]+)*|debug/pprof(?:/[a-z]+)*|server-status|nginx_status)",
+    ),
+    (
+        "what command lines of clouds do: a verb and what it is done to",
+        r"s3api|s3control|route53(?:domains|resolver)?|elbv2|ec2-instance-connect|wafv2|apigatewayv2|ses(?:v2)?|sdb|(?:get|list|describe|head|show|batch|query|scan|wait|test|lookup|search|select|start|stop|put|create|update|modify|delete|attach|detach|enable|disable|register|deregister|simulate|terminate|reboot|restore|set|reset|rollback|invalidate|associate|disassociate)(?:-[a-z]+)+",
+    ),
+    (
+        "columns that every RabbitMQ lists",
+        r"messages(?:_(?:ready|unacknowledged|ram|persistent))?|consumer_(?:utili[sz]ation|capacity)|head_message_timestamp|disk_(?:reads|writes)|peer_(?:host|port)|prefetch_count|mem_(?:limit|alarm)",
     ),
     (
         "functions of query languages",

@@ -43,6 +43,14 @@ pub struct Correction {
     pub now: String,
 }
 
+impl Shown {
+    /// Whether a fix is among those that failed here (R17): nothing recommends it.
+    pub fn not_to_be_repeated(&self, fix: &str) -> bool {
+        let mut failed = self.do_not_repeat.iter();
+        failed.any(|entry| crate::incident::sameness::same(&entry.fix, fix))
+    }
+}
+
 /// Everything that may be shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Shown {
@@ -409,6 +417,8 @@ pub struct NextStep {
     pub undo: String,
     /// A standard check of the failure class, added by code (R16).
     pub standard: bool,
+    /// A time in `expect` or `undo` is a model's estimate (R16).
+    pub estimated: bool,
 }
 
 impl NextStep {

@@ -66,6 +66,7 @@ pub fn answer(case: &Case, proposed: &ProposedAnswer, engine: Engine) -> Answer 
     for dropped in next_steps.drain(steps::MOST_STEPS.min(next_steps.len())..) {
         log.note("R16", "next_steps", dropped.step, "");
     }
+    steps::mark_estimates(&mut next_steps, &engine);
     Answer(ShownAnswer {
         engine,
         text,

@@ -1,5 +1,6 @@
 //! What an answer is checked against: everything the model was given, and what people said.
 
+use super::analysis::Correction;
 use crate::incident::change::Change;
 use crate::incident::sameness::PeopleSaid;
 use crate::incident::{
@@ -39,6 +40,9 @@ pub struct Case {
     pub impact: Option<String>,
     /// Since when, in the report's own words.
     pub since: Option<String>,
+    /// What the rules changed of the model's triage; kept with the analysis that rests on it.
+    #[serde(default)]
+    pub triage_corrections: Vec<Correction>,
     /// What outcomes rest on beside the records themselves.
     #[serde(default)]
     pub ledger: Ledger,

@@ -10,8 +10,10 @@ use super::quotes::Quotable;
 use super::references::Nameable;
 use super::remembered;
 use super::text;
+use super::unreferenced;
 use crate::incident::sameness::Phrase;
-use crate::incident::{IncidentId, Locale, PastIncident};
+use crate::incident::words::fold;
+use crate::incident::{Grade, IncidentId, Locale, PastIncident};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -26,6 +28,18 @@ pub(super) struct Context<'c> {
     pub own_fixes: Vec<Phrase>,
     nameable: Nameable,
     grounds: Grounds,
+    /// Ids that memory gave, and services of its analogies, folded: of these a past may be told.
+    given: Vec<String>,
+    /// The report, folded.
+    report: String,
+}
+
+/// What stands in the place of a number that nothing supports (R20).
+fn not_in_evidence(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "(not in evidence)",
+        Locale::Zh => "（无依据）",
+    }
 }
 
 impl<'c> Context<'c> {
@@ -52,10 +66,7 @@ impl<'c> Context<'c> {
             .iter()
             .map(|service| service.name.as_str())
             .collect();
-        let not_in_evidence = match case.locale {
-            Locale::En => "(not in evidence)",
-            Locale::Zh => "（无依据）",
-        };
+        let not_in_evidence = not_in_evidence(case.locale);
         Self {
             episodes: episodes::episodes_as(
                 &case.ledger.people,
@@ -67,6 +78,22 @@ impl<'c> Context<'c> {
                     .filter(|running| running.cause_confirmed),
             ),
             quotable: Quotable::new(&case.report),
+            given: case
+                .memory
+                .recalled()
+                .iter()
+                .filter(|recalled| recalled.grade != Grade::Low)
+                .flat_map(|recalled| {
+                    let incident = &recalled.incident;
+                    let service = incident
+                        .service
+                        .as_deref()
+                        .filter(|_| recalled.grade == Grade::Analogy);
+                    [Some(fold(&incident.id.to_string())), service.map(fold)]
+                })
+                .flatten()
+                .collect(),
+            report: fold(&report_text),
             clauses: Clauses::new(&case.report),
             own_fixes: case
                 .attempts
@@ -92,7 +119,7 @@ impl<'c> Context<'c> {
     }
 
     /// A claim as it may be said, with every change noted: cleaned (R21), without a certainty of the
-    /// model's own (R12), without unknown ids (R1), grounded (R6, R20), and marked where a record
+    /// model's own (R12), without unknown ids (R1) and a past that nobody recalled (R3), grounded (R6, R20), and marked where a record
     /// contradicts it (R20).
     pub fn claim(
         &self,
@@ -122,6 +149,14 @@ impl<'c> Context<'c> {
         log.note("R12", at, &cleaned, &modest);
         let known = self.nameable.strike(&modest, matches!(place, Place::Title));
         log.note("R1", at, &modest, &known);
+        // Whoever cites nothing of this service tells of no past of it.
+        let known = if cited.is_empty() && place != Place::Command {
+            let told = unreferenced::without_claims(&known, &self.report, &self.given);
+            log.note("R3", at, &known, &told);
+            told
+        } else {
+            known
+        };
         // A command without one of its words is another command.
         let known = if place == Place::Command && known != modest {
             String::new()
@@ -138,6 +173,11 @@ impl<'c> Context<'c> {
         let marked = remembered::marked(&text, &self.case.memory, self.case.locale);
         log.note("R20", at, &text, &marked);
         marked
+    }
+
+    /// Whether a number was struck from a text (R20).
+    pub fn lacks_evidence(&self, text: &str) -> bool {
+        text.contains(not_in_evidence(self.case.locale))
     }
 
     /// A stored fix or cause as it may be shown here (R20's placeholders).

@@ -4,6 +4,8 @@
 //! Few and certain: a wrong contradiction hides a right cause. Only a plain number beside the very
 //! same noun, or a plain negation, counts; where the report says both, nothing is concluded.
 
+use super::analysis::{Analysis, Contradiction};
+use super::text;
 use crate::incident::Report;
 use crate::incident::sameness::negates;
 use crate::incident::words::fold;
@@ -64,7 +66,7 @@ const WELL: &[&str] = &["normal", "healthy", "fine", "idle", "正常", "空闲",
 static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:deployed|deploys?|deploying|released|releases?|rolled out|rollouts?|shipped|new version|changes?|changed)\b|",
-        r"\bdeployments?\b|发布|发版|上线|部署|变更|新版本"
+        r"\bdeployments?\b|发布|发版|发过版|发了版|发过新版|上过线|上线|部署|变更|新版本"
     ))
     .ok()
 });
@@ -78,6 +80,8 @@ static BLAMES_A_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:bad|broken|faulty|failed|buggy|new|recent|latest|last|today'?s|tonight'?s|yesterday'?s|regression)\b[^.;,]{0,40}\b(?:deploys?|deployments?|releases?|rollouts?|versions?)\b|",
         r"\b(?:deploy|deployment|release|rollout) of (?:today|tonight|yesterday|last night|this morning)\b|",
         r"\b(?:after|since|from|introduced (?:by|in|with)|caused by|due to|because of|broken by)\s+(?:a|an|the|this|that|last|latest|new|recent|today'?s|yesterday'?s)\s+(?:[a-z0-9.-]+\s+)?(?:deploys?|deployments?|releases?|rollouts?|versions?)\b|",
+        r"\b(?:bad|wrong|broken|faulty|recent|latest|last|new|unreviewed|today'?s|yesterday'?s)\b[^.;,]{0,20}\bconfig(?:uration)?\b|\bconfig(?:uration)? change\b|",
+        r"(?:错误|最近|新|今天|昨晚)的?配置(?:变更|改动|修改)|",
         r"(?:新版本|发布|发版|上线|变更|部署)[^，。；]{0,8}(?:引入|引发|导致|引起|造成|问题|错误|回归|缺陷|异常|bug)|(?:最近|今天|今日|昨天|昨晚|刚刚|新|本次|这次)的?(?:发布|发版|上线|变更|部署)"
     ))
     .ok()
@@ -85,6 +89,29 @@ static BLAMES_A_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static SHARE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"([0-9]{1,3}(?:\.[0-9]+)?)\s*(?:%|percent)").ok());
+
+/// What a report that grew since contradicts of an analysis that was shown, by the place of the
+/// hypothesis: a plain number or negation, whoever wrote it. What the analysis itself knows of is
+/// not repeated.
+pub fn contradicted_since(analysis: &Analysis, report: &Report) -> Vec<Option<Contradiction>> {
+    let clauses = Clauses::new(report);
+    let shown = analysis.hypotheses.iter();
+    shown
+        .map(|hypothesis| {
+            if !hypothesis.contradicted_by.is_empty() {
+                return None;
+            }
+            let found = clauses.against(&hypothesis.title)?;
+            Some(Contradiction {
+                quote: text::clean(&found.quote, text::SENTENCE),
+                author: found
+                    .author
+                    .map(|author| text::clean_line(&author, text::TITLE)),
+                found_by_code: true,
+            })
+        })
+        .collect()
+}
 
 /// A report cut into clauses, prepared once for all causes.
 pub(super) struct Clauses<'r>(Vec<Clause<'r>>);
@@ -113,7 +140,10 @@ impl<'r> Clauses<'r> {
         let found = of_fullness(&cause, &self.0)
             .or_else(|| of_change(&cause, &self.0))
             .or_else(|| of_health(&cause, &self.0))
-            .or_else(|| of_absence(&cause, &self.0))?;
+            .or_else(|| of_absence(&cause, &self.0))
+            .or_else(|| of_a_thing_that_is_well(&cause, &self.0))
+            .or_else(|| of_growth(&cause, &self.0))
+            .or_else(|| of_expiry(&cause, &self.0))?;
         Some(Found {
             quote: found.said.trim().to_owned(),
             author: found.author.map(str::to_owned),
@@ -258,6 +288,175 @@ fn of_absence<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clau
     (!negates(cause) && said.all(|clause| absent.is_match(clause.folded.trim()))).then_some(first)
 }
 
+/// A cause that begins with a thing and says that it fails, while the report calls exactly this
+/// thing well, and says nothing else of it.
+fn of_a_thing_that_is_well<'a, 'r>(
+    cause: &str,
+    clauses: &'a [Clause<'r>],
+) -> Option<&'a Clause<'r>> {
+    static FAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"^(?:the |a |an |our )?(?P<a>[a-z][a-z0-9_.-]*(?: [a-z0-9_.-]+){0,3}?)(?: itself)?(?: is| are| was| were| has| have)?(?: too| very| badly| completely)? ",
+            r"(?:down|dead|unreachable|unavailable|unhealthy|overloaded|saturated|broken|crashed|crashes|crashing|fails|failing|failed|failure|outage|slow|degraded|hangs|hanging)\b|",
+            r"^(?P<b>[^，。；：\s]{2,12}?)(?:本身)?(?:出现|发生|持续|整体)?(?:故障|异常|不可用|宕机|挂了|挂掉|过载|负载过高|变慢|响应慢|卡死|崩溃|抖动|中断|不通)"
+        ))
+        .ok()
+    });
+    if negates(&cause.replace("不可用", "").replace("不通", "")) {
+        return None;
+    }
+    let found = FAILS.as_ref()?.captures(cause)?;
+    let thing = found.name("a").or_else(|| found.name("b"))?.as_str();
+    let one = thing.strip_suffix('s').unwrap_or(thing);
+    if one.len() < 3 {
+        return None;
+    }
+    let mut said = clauses
+        .iter()
+        .filter(|clause| holds_word(&clause.folded, one))
+        .peekable();
+    let first = said.peek().copied()?;
+    said.all(|clause| calls_well(clause.folded.trim(), one))
+        .then_some(first)
+}
+
+/// The clause is this thing and that it is well, and nothing else.
+fn calls_well(folded: &str, thing: &str) -> bool {
+    static WELL_EN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"^s?(?: itself| cluster| nodes?| hosts?)?(?: is| are| looks?| seems?| was| were| still| all| both| reports?)* ",
+            r"(?:perfectly |completely |quite )?(?:(?:fine|ok|okay|healthy|normal|good|green|idle|bored|up|well|unaffected|reachable|available|responsive|running|working)(?:,? and |, )?)+(?: too| as well| again)?\W*$"
+        ))
+        .ok()
+    });
+    static WELL_ZH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^(?:本身|集群|节点|服务|状态|指标|运行|负载|一切|目前|都|均|也|显示|全部|很|是)*(?:正常|健康|无异常|没有异常|未见异常|没问题|没有问题|空闲|稳定)\W*$").ok()
+    });
+    let rest = [
+        "the ",
+        "our ",
+        "and ",
+        "all ",
+        "both ",
+        "but ",
+        "meanwhile ",
+    ]
+    .iter()
+    .fold(folded, |rest, lead| rest.strip_prefix(lead).unwrap_or(rest));
+    let Some(rest) = rest.strip_prefix(thing) else {
+        return false;
+    };
+    [&WELL_EN, &WELL_ZH]
+        .iter()
+        .any(|well| well.as_ref().is_some_and(|well| well.is_match(rest)))
+}
+
+/// A cause that says that something grew (traffic, load, memory that leaks), while the report says
+/// that the same thing is as ever.
+fn of_growth<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clause<'r>> {
+    static GROWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"\b(?:spikes?|surges?|bursts?|peaks?|flood|doubled|tripled|leaks?|leaking|grows?|growth|increased?|rise|rises|jump(?:ed|s)?|more (?:traffic|requests|load|users|memory))\b|",
+            r"突增|激增|暴涨|暴增|猛增|飙升|上涨|高峰|翻倍|洪峰|泄漏|泄露|过大|增长"
+        ))
+        .ok()
+    });
+    static AS_EVER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"\b(?:normal|flat|unchanged|stable|steady|constant|as (?:usual|ever|always|every day)|usual|average|not (?:higher|grown|growing|increased))\b|",
+            r"持平|平稳|正常|稳定|没有(?:变化|增长|上涨|突增|波动)|无(?:变化|增长|上涨|突增|波动|明显)|未(?:增长|上涨|见增长)|[与和跟](?:昨天|平时|往常|上周|以往|平日)(?:一致|相同|差不多|一样|相当|持平)"
+        ))
+        .ok()
+    });
+    const GROWING: &[&[&str]] = &[
+        &[
+            "traffic",
+            "request rate",
+            "requests",
+            "request volume",
+            "load",
+            "rps",
+            "qps",
+            "tps",
+            "流量",
+            "请求量",
+            "业务量",
+            "访问量",
+            "并发",
+            "单量",
+            "调用量",
+        ],
+        &["memory", "heap", "rss", "内存", "堆"],
+    ];
+    static OTHER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        // Of one part, or back to what it was: nothing is certain.
+        Regex::new(r"\b(?:but|except|until|again|back to|since|before|load balancer|load time)\b|除|但|之前|恢复|负载均衡").ok()
+    });
+    let grows = GROWS.as_ref()?;
+    if !grows.is_match(cause) || negates(cause) {
+        return None;
+    }
+    let things = GROWING
+        .iter()
+        .find(|words| words.iter().any(|word| holds_word(cause, word)))?;
+    let about: Vec<&Clause<'r>> = clauses
+        .iter()
+        .filter(|clause| things.iter().any(|word| holds_word(&clause.folded, word)))
+        .collect();
+    let (as_ever, other) = (AS_EVER.as_ref()?, OTHER.as_ref()?);
+    let first = about.first().copied()?;
+    about
+        .iter()
+        .all(|clause| {
+            as_ever.is_match(&clause.folded)
+                && !other.is_match(&clause.folded)
+                && (negates(&clause.folded) || !grows.is_match(&clause.folded))
+                && !clause.folded.contains("abnormal")
+                && !["not normal", "不正常", "not stable", "不稳定"]
+                    .iter()
+                    .any(|word| clause.folded.contains(word))
+        })
+        .then_some(first)
+}
+
+/// A certificate, token or licence that is said to have expired, while the report calls it valid. A
+/// date to come says so too, but no clock is read here: only words count.
+fn of_expiry<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clause<'r>> {
+    static EXPIRED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b(?:expir(?:ed|es|y|ation)|ran out|outdated)\b|过期|到期|失效").ok()
+    });
+    static VALID: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"\b(?:is|are|still|stays?) valid\b|\bnot (?:yet )?expired\b|\b(?:not expire|expires? (?:only )?in [0-9]+ (?:days|weeks|months|years)|has [0-9]+ days left|was renewed)\b|",
+            r"未过期|没有?过期|还没过期|仍(?:然)?有效|有效期(?:内|至|到|还有)|未到期|没有?到期|还有 ?[0-9]+ ?天"
+        ))
+        .ok()
+    });
+    const LAPSING: &[&[&str]] = &[
+        &["certificate", "cert", "certs", "证书"],
+        &["token", "令牌"],
+        &["license", "licence", "许可证", "授权"],
+        &["password", "密码"],
+        &["domain", "域名"],
+    ];
+    if !EXPIRED.as_ref()?.is_match(cause) || negates(cause) {
+        return None;
+    }
+    let things = LAPSING
+        .iter()
+        .find(|words| words.iter().any(|word| holds_word(cause, word)))?;
+    let about: Vec<&Clause<'r>> = clauses
+        .iter()
+        .filter(|clause| things.iter().any(|word| holds_word(&clause.folded, word)))
+        .collect();
+    let valid = VALID.as_ref()?;
+    let first = about.first().copied()?;
+    about
+        .iter()
+        .all(|clause| valid.is_match(&clause.folded) && !clause.folded.contains("not valid"))
+        .then_some(first)
+}
+
 /// A negation beside 不足, which says that there is too little.
 fn negates_more_than_stock(folded: &str) -> bool {
     negates(&folded.replace("不足", ""))
@@ -299,9 +498,32 @@ fn of_change<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
         return None;
     }
     let (change, name) = (CHANGE.as_ref()?, DEPLOYMENT_NAME.as_ref()?);
+    // A configuration that nobody touched says nothing of a release, and the other way round.
+    let is_config = |text: &str| {
+        ["config", "settings", "配置"]
+            .iter()
+            .any(|word| text.contains(word))
+    };
+    let is_release = |text: &str| {
+        [
+            "deploy", "release", "roll", "ship", "version", "发布", "发版", "过版", "了版", "过线",
+            "上线", "部署", "版本",
+        ]
+        .iter()
+        .any(|word| text.contains(word))
+    };
+    let blames_config = is_config(cause) && !is_release(cause);
     let about_change: Vec<&Clause<'r>> = clauses
         .iter()
-        .filter(|clause| change.is_match(&name.replace_all(&clause.folded, " ")))
+        .filter(|clause| {
+            let said = name.replace_all(&clause.folded, " ");
+            change.is_match(&said)
+                && if blames_config {
+                    is_config(&said) || !is_release(&said)
+                } else {
+                    is_release(&said) || !is_config(&said)
+                }
+        })
         .collect();
     // A release that the report does speak of is not contradicted by the absence of another.
     match about_change.as_slice() {
@@ -317,6 +539,17 @@ fn of_change<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
 }
 
 fn share(folded: &str) -> Option<f64> {
+    static USED_OF_ALL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?:^|[\s:：=(（])([0-9]{1,7}) ?(?:gi?b?|mi?b?|t)? ?(?:/|of|out of) ?([0-9]{1,7}) ?(?:gi?b?|mi?b?|t)?(?:\s|$|[)）,，])").ok()
+    });
+    if !folded.contains('%')
+        && let Some(found) = USED_OF_ALL.as_ref()?.captures(folded)
+    {
+        let number = |at: usize| found.get(at)?.as_str().parse::<f64>().ok();
+        let (used, all) = (number(1)?, number(2)?);
+        // `2 of 3 nodes` counts nodes.
+        return (all >= 10.0 && used <= all).then(|| used * 100.0 / all);
+    }
     let mut all = SHARE
         .as_ref()?
         .captures_iter(folded)
@@ -435,6 +668,32 @@ mod tests {
             ("网络故障", "内网网络正常"),
             ("Release of the lock is late", "nothing was released"),
             ("High replication lag", "replication lag 0 s before noon"),
+            ("Redis is down", "the redis client is fine, 503s everywhere"),
+            (
+                "Redis is down",
+                "redis in eu is fine, redis in us times out",
+            ),
+            (
+                "Memory leak in the worker",
+                "memory is flat at night and grows by day",
+            ),
+            ("Memory leak in the worker", "memory grows 2 % an hour"),
+            ("Traffic surge", "traffic is back to normal since noon"),
+            ("Traffic surge", "memory is normal"),
+            (
+                "Certificate expired",
+                "the client certificate is valid, the server certificate was not looked at",
+            ),
+            ("Certificate expired", "certificate valid?"),
+            ("Connection pool exhausted", "2 of 3 pools look odd"),
+            ("流量突增", "流量正常，但支付流量翻倍"),
+            ("缓存异常", "缓存命中率正常"),
+            ("A bad config change", "nothing was deployed today"),
+            (
+                "A bad config change",
+                "no config change of ours, the network team changed a setting",
+            ),
+            ("A bad deploy", "no config changes this week"),
         ] {
             assert_eq!(quote(cause, report), None, "{cause} / {report}");
         }
@@ -486,6 +745,7 @@ mod tests {
                 "TLS and DNS look fine",
             ),
             ("网络故障", "挂号超时。网络正常。", "网络正常"),
+            ("本周发版引入缺陷", "本周没有发过版", "本周没有发过版"),
             (
                 "数据库负载过高",
                 "短信延迟。数据库负载正常，CPU 12%",
@@ -505,6 +765,58 @@ mod tests {
                 "Release of today broke the runners",
                 "Nothing was released since Friday.",
                 "Nothing was released since Friday",
+            ),
+            (
+                "Brokers are overloaded",
+                "lag grows, brokers look fine",
+                "brokers look fine",
+            ),
+            (
+                "Redis is unreachable from the workers",
+                "Redis is healthy.",
+                "Redis is healthy",
+            ),
+            (
+                "Postgres is overloaded and answers too slowly",
+                "Postgres itself looks bored, CPU 14%",
+                "Postgres itself looks bored",
+            ),
+            (
+                "消息队列异常",
+                "下单慢。消息队列状态正常。",
+                "消息队列状态正常",
+            ),
+            (
+                "Memory leak in the upload service",
+                "memory is flat at 22%",
+                "memory is flat at 22%",
+            ),
+            (
+                "Traffic spike overloads the gateway",
+                "Traffic is normal, 1200 users online.",
+                "Traffic is normal",
+            ),
+            ("流量突增打满网关", "业务量与昨天持平", "业务量与昨天持平"),
+            (
+                "The TLS certificate has expired",
+                "certificate is valid until March 2027",
+                "certificate is valid until March 2027",
+            ),
+            ("证书过期", "证书未过期，握手失败", "证书未过期"),
+            (
+                "A bad config change",
+                "no config changes this week",
+                "no config changes this week",
+            ),
+            (
+                "访问量突增",
+                "流量与平时一样，访问量没有上涨",
+                "流量与平时一样",
+            ),
+            (
+                "Connection pool exhausted",
+                "pool: 12 of 50 in use",
+                "pool: 12 of 50 in use",
             ),
             (
                 "Faulty release of the gateway",

@@ -1,17 +1,13 @@
 //! Independent occurrences (R11): what counts once.
 //!
 //! Groups are the connected components over duplicates, parents, overlaps and quick repeats. A
-//! repeat later than a day and within a week is no part of the group: it turns the earlier attempt
-//! into `came_back`, computed here whenever the records are read and never stored.
+//! repeat later than a day and within a week is no part of the group: it is a return, and turns the
+//! earlier attempt into `came_back` (see [`crate::incident::returns`]).
 
+use crate::incident::returns::{RETURN_DAYS, SAME_EPISODE_HOURS, after_returns, gap_seconds};
 use crate::incident::sameness::{Likeness, PeopleSaid, Phrase, one_service, shares_pattern_as};
-use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Standing};
+use crate::incident::{FixAttempt, IncidentId, Outcome, PastIncident, Recalled, Standing};
 use jiff::Timestamp;
-
-/// A repeat that begins within so many hours after the resolution is the same episode (R11).
-pub const SAME_EPISODE_HOURS: i64 = 24;
-/// A repeat that begins within so many days after it means that the fix did not hold (R11).
-pub const RETURN_DAYS: i64 = 7;
 
 /// One independent occurrence: its incidents in the order of time.
 #[derive(Clone, Debug)]
@@ -269,70 +265,38 @@ fn is_one_episode(people: &PeopleSaid, one: &PastIncident, other: &PastIncident)
     close && one_service(one, other) && shares_pattern_as(people, one, other)
 }
 
-/// Seconds from the end of `earlier` to the start of `later`; `None` where a time is missing.
-fn gap_seconds(earlier: &PastIncident, later: &PastIncident) -> Option<i64> {
-    let end = earlier.resolved_at?;
-    let start = later.started_at?;
-    // Starts before the earlier one began: not later at all.
-    earlier.started_at?;
-    Some(start.as_second() - end.as_second())
-}
-
-/// Whether `later` shows that what was done in `earlier` did not hold.
-pub fn is_return(people: &PeopleSaid, earlier: &PastIncident, later: &PastIncident) -> bool {
-    earlier.id != later.id
-        && one_service(earlier, later)
-        && gap_seconds(earlier, later)
-            .is_some_and(|gap| gap > SAME_EPISODE_HOURS * 3600 && gap <= RETURN_DAYS * 86_400)
-        && shares_pattern_as(people, earlier, later)
-}
-
 /// The incident that the one at hand is a return of, and after how many whole days: the newest of
 /// the same service with a shared pattern that ended within the last seven days (R11). Within a day
 /// it is the same episode, and still back.
 pub fn returned<'a>(
     people: &PeopleSaid,
     at_hand: &PastIncident,
-    past: impl Iterator<Item = &'a PastIncident>,
+    past: impl Iterator<Item = &'a Recalled>,
 ) -> Option<(IncidentId, i64)> {
-    past.filter(|earlier| earlier.id != at_hand.id && one_service(earlier, at_hand))
-        .filter_map(|earlier| {
+    past.map(|recalled| (&recalled.incident, recalled.shares_signature))
+        .filter(|(earlier, _)| earlier.id != at_hand.id && one_service(earlier, at_hand))
+        .filter_map(|(earlier, stands_in_report)| {
             let gap = gap_seconds(earlier, at_hand)?;
             ((0..=RETURN_DAYS * 86_400).contains(&gap)
-                && shares_pattern_as(people, earlier, at_hand))
+                && (stands_in_report || shares_pattern_as(people, earlier, at_hand)))
             .then_some((gap, earlier.id))
         })
         .min_by_key(|(gap, id)| (*gap, std::cmp::Reverse(*id)))
         .map(|(gap, id)| (id, gap / 86_400))
 }
 
-/// The record with what seemed to have worked turned into `came_back` where a later one is a return.
-fn after_returns(
-    people: &PeopleSaid,
-    incident: &PastIncident,
-    all: &[&PastIncident],
-) -> PastIncident {
-    let mut record = incident.clone();
-    if record.outcome().standing() == Standing::Refuted
-        || !all.iter().any(|later| is_return(people, incident, later))
-    {
-        return record;
-    }
-    let decisive: Option<FixAttempt> = record.decisive_attempt().cloned();
-    for attempt in &mut record.attempts {
-        // The trouble came back: nothing that was done before held.
-        if matches!(attempt.outcome, Outcome::Held | Outcome::Mitigated)
-            || Some(&*attempt) == decisive.as_ref()
-        {
-            attempt.outcome = Outcome::CameBack;
-        }
-    }
-    record
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn recalled(incident: &PastIncident) -> Recalled {
+        Recalled {
+            incident: incident.clone(),
+            similarity: 0.9,
+            shares_signature: false,
+            grade: crate::incident::Grade::DirectMatch,
+        }
+    }
 
     const PATTERN: &str = "HikariPool-1 - Connection is not available";
 
@@ -565,7 +529,8 @@ mod tests {
             );
             let people = PeopleSaid::default();
             assert_eq!(
-                returned(&people, &second, std::iter::once(&first)).map(|(_, days)| days),
+                returned(&people, &second, std::iter::once(&recalled(&first)))
+                    .map(|(_, days)| days),
                 back,
                 "{later}"
             );

@@ -234,6 +234,8 @@ fn one(
     );
 
     let (ruled_out, ruled_out_note) = ruled_out_before(context, &named, &causes, &proofs);
+    // *Not it* of today is a person's word: it stands above what was proved before.
+    let ruled_out = ruled_out || ruled_out_today(context, &named);
     let title = title(context, proposed, &cited, &cited_direct, &at, log)?;
     let verify = verify(context, proposed, &cited_direct, &at, log);
     let (fix, fix_ref) = shown_fix(context, proposed, own_fix, &cited_direct, &at, log);
@@ -551,6 +553,15 @@ fn ruled_out_before(
     all.sort_unstable();
     all.dedup();
     (is_out, all)
+}
+
+/// Whether somebody said of this cause that it is not the one of the incident at hand.
+fn ruled_out_today(context: &Context<'_>, named: &Phrase) -> bool {
+    let running = context.case.ledger.running.as_ref();
+    running.is_some_and(|running| {
+        let mut out = running.ruled_out.iter();
+        out.any(|cause| context.phrase(cause).same(named))
+    })
 }
 
 /// A title that may be shown; where nothing of it may, the recorded cause, or what an analogy may say.

@@ -36,13 +36,15 @@ mod steps;
 mod suspected;
 mod text;
 mod triage;
+mod unreferenced;
 pub mod update;
 
 pub use analysis::{Analysis, Answer, Correction};
 pub use answer::answer;
 pub use case::{Case, Ledger};
+pub use contradictions::contradicted_since;
 pub use hypotheses::MOST_HYPOTHESES;
-pub use steps::{FEWEST_STEPS, MOST_STEPS};
+pub use steps::{FEWEST_STEPS, MOST_STEPS, names_a_duration};
 pub use triage::triage;
 
 use crate::incident::proposal::Proposal;
@@ -127,7 +129,8 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
         "next_steps",
         &mut log,
     );
-    let (next_steps, do_not_repeat) = steps::checklist(&context, steps, &mut log);
+    let (mut next_steps, do_not_repeat) = steps::checklist(&context, steps, &mut log);
+    steps::mark_estimates(&mut next_steps, &engine);
     let ruled_out = hypotheses::ruled_out(&context, &proposal.ruled_out, &mut log);
     let update = update::checked(
         &context,
@@ -180,7 +183,12 @@ pub fn analysis(case: &Case, proposal: &Proposal, engine: Engine) -> Analysis {
         ruled_out,
         update,
         safety_notes,
-        corrections: log.into_corrections(),
+        corrections: case
+            .triage_corrections
+            .iter()
+            .cloned()
+            .chain(log.into_corrections())
+            .collect(),
     })
 }
 

@@ -7,6 +7,8 @@
 use crate::incident::Report;
 use crate::incident::sameness::negates;
 use crate::incident::words::{fold, is_cjk, is_stop_word};
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// Fewest words of a quote, unless it has [`LEAST_CHARACTERS`].
 const LEAST_WORDS: usize = 3;
@@ -176,12 +178,36 @@ impl Comparable {
         if let Some(at) = line.checked_sub(1).and_then(|index| self.breaks.get(index)) {
             from = from.max(*at);
         }
+        let before = text.get(from..start).unwrap_or_default();
+        if let Some((reason, _)) = before.rsplit_once(": ")
+            && tells_an_error(reason)
+        {
+            from += reason.len() + 2;
+        }
         let line = self.breaks.partition_point(|at| *at < end);
         if let Some(at) = self.breaks.get(line) {
             to = to.min(*at);
         }
         text.get(from..to.max(from)).unwrap_or_default()
     }
+}
+
+/// What stands before the colon of an error line says what failed, and what follows says why: `could
+/// not connect to server: connection refused`. Its *not* does not deny the reason, as that of *this
+/// is not the case: …* does.
+fn tells_an_error(before_colon: &str) -> bool {
+    static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?:\b(?:could|can|did|does|do|will|would) not|\b(?:cannot|can't|couldn't|didn't|doesn't)) ",
+            r"(?:connect|resolve|open|read|write|find|load|create|start|bind|get|fetch|parse|acquire|obtain|allocate|send|establish|reach|access|execute|lock|respond|complete|initiali[sz]e|process|verify|validate|authenticate|match|exist|run|mount|pull|commit|save|extend)\b|",
+            r"\bnot (?:found|valid|available|ready|responding|reachable|allowed|permitted|authori[sz]ed|supported|enough|connected|resolved|synchroni[sz]ed|schedulable|accepted|trusted)\b|",
+            r"\bno (?:such|route|space|more|route to host|connection|response|answer|healthy|live|available|space left)\b"
+        ))
+        .ok()
+    });
+    FAILED
+        .as_ref()
+        .is_some_and(|failed| failed.is_match(before_colon))
 }
 
 fn floor(text: &str, mut at: usize) -> usize {
@@ -234,13 +260,10 @@ impl Comparable {
     fn new(text: &str) -> Self {
         let mut out = String::with_capacity(text.len());
         let mut breaks = Vec::new();
-        let mut before: Option<String> = None;
-        for line in text.lines() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (index, line) in lines.iter().enumerate() {
             let folded = fold(line);
-            if let Some(before) = before.take()
-                && !is_wrap(&before, line)
-                && !out.is_empty()
-            {
+            if index > 0 && !is_wrap(&lines, index) && !out.is_empty() {
                 breaks.push(out.len());
             }
             let mut pending_space = !out.is_empty();
@@ -264,15 +287,22 @@ impl Comparable {
                 }
                 out.push(c);
             }
-            before = Some(line.to_owned());
         }
         Self { text: out, breaks }
     }
 }
 
-/// A line that goes on in the next one: wide or ending in the middle of a phrase, without a mark at
-/// its end, and the next begins in lower case.
-fn is_wrap(line: &str, next: &str) -> bool {
+/// Whether the line before this one goes on in it.
+///
+/// Who types facts one to a line ends few of them with a mark, so that a long line followed by a
+/// small letter is no wrap yet. It is one where the line ends in the middle of a phrase, where this
+/// one begins with a word that needs something before it, or where both stand in a paragraph that
+/// was wrapped at one width.
+fn is_wrap(lines: &[&str], index: usize) -> bool {
+    let at = |index: Option<usize>| index.and_then(|index| lines.get(index)).copied();
+    let (Some(line), Some(next)) = (at(index.checked_sub(1)), at(Some(index))) else {
+        return false;
+    };
     let line = line.trim_end();
     let Some(first) = next.trim_start().chars().next() else {
         return false;
@@ -284,15 +314,75 @@ fn is_wrap(line: &str, next: &str) -> bool {
         return false;
     }
     if is_cjk(last) && is_cjk(first) {
-        return line.chars().count() >= 20;
+        return DANGLING_HAN.iter().any(|end| line.ends_with(end))
+            || (width(line) >= 40 && in_wrapped_paragraph(lines, index));
     }
-    let last_word = line
-        .rsplit(char::is_whitespace)
-        .next()
-        .map(fold)
-        .unwrap_or_default();
-    let dangling = is_stop_word(&last_word) || negates(&last_word);
-    first.is_lowercase() && (dangling || line.chars().count() >= 50)
+    if !first.is_lowercase() {
+        return false;
+    }
+    let word = |word: Option<&str>| word.map(fold).unwrap_or_default();
+    let last_word = word(line.rsplit(char::is_whitespace).next());
+    if is_stop_word(&last_word) || negates(&last_word) {
+        return true;
+    }
+    let first_word = word(next.split_whitespace().next());
+    let leans = is_stop_word(&first_word) && !BEGINS_A_FACT.contains(&first_word.as_str());
+    width(line) >= 50 && (leans || in_wrapped_paragraph(lines, index))
+}
+
+/// Whether this line stands in a paragraph of three lines and more in which no line had room for the
+/// first word of the next.
+fn in_wrapped_paragraph(lines: &[&str], index: usize) -> bool {
+    let is_prose = |at: usize| {
+        lines
+            .get(at)
+            .is_some_and(|line| line.starts_with(char::is_alphabetic))
+    };
+    // Bounded: a wrapped paragraph shows itself within a few lines.
+    let mut from = index;
+    while from > 0 && index - from < MOST_LINES && is_prose(from - 1) {
+        from -= 1;
+    }
+    let mut to = index;
+    while to < index + MOST_LINES && is_prose(to + 1) {
+        to += 1;
+    }
+    let paragraph = lines.get(from..=to).unwrap_or_default();
+    let edge = paragraph.iter().map(|line| width(line.trim_end())).max();
+    let Some(edge) = edge.filter(|_| paragraph.len() > 2) else {
+        return false;
+    };
+    paragraph.windows(2).all(|pair| match pair {
+        [line, next] => {
+            let needed = if next.starts_with(is_cjk) {
+                3
+            } else {
+                1 + next.split_whitespace().next().map_or(0, width)
+            };
+            width(line.trim_end()) + needed > edge
+        }
+        _ => false,
+    })
+}
+
+/// How far a paragraph is looked at on each side, in lines.
+const MOST_LINES: usize = 12;
+
+/// Stop words with which a line of its own may well begin.
+const BEGINS_A_FACT: &[&str] = &[
+    "a", "an", "it", "its", "our", "some", "that", "the", "their", "there", "these", "they",
+    "this", "those", "we", "please", "also", "again", "only", "in", "on", "at", "from", "for",
+];
+
+/// What stands in the middle of a Chinese phrase.
+const DANGLING_HAN: &[&str] = &[
+    "的", "是", "在", "和", "与", "及", "或", "把", "被", "将", "对", "从", "没", "未", "不", "无",
+    "没有", "并非", "因为", "由于", "所以", "但是", "而且", "如果", "虽然",
+];
+
+/// Columns of a line: wide characters take two.
+fn width(line: &str) -> usize {
+    line.chars().map(|c| if is_cjk(c) { 2 } else { 1 }).sum()
 }
 
 fn is_wide(c: char) -> bool {
@@ -357,6 +447,27 @@ mod tests {
                 "as far as we could see up to now there was nothing\ndeployed since yesterday",
             ),
             ("the pool is … exhausted", "the pool is not exhausted"),
+            (
+                "the pool is exhausted",
+                "this is not the case: the pool is exhausted",
+            ),
+            (
+                "the pool is exhausted",
+                "not confirmed: the pool is exhausted",
+            ),
+            // Wrapped at one width, or in the middle of a phrase.
+            (
+                "exhausted the whole pool",
+                "we went through the graphs of the last three hours and nobody\nexhausted the whole pool in that time as far as the graphs go\nback",
+            ),
+            (
+                "and the pool ran dry",
+                "it is not the case that somebody changed the limits of the host\nand the pool ran dry",
+            ),
+            (
+                "连接池耗尽了",
+                "我们看了监控确认不是因为流量上涨所以没有\n连接池耗尽了这种情况",
+            ),
         ] {
             assert!(!stands_in(quote, report), "{quote} / {report}");
         }
@@ -403,6 +514,27 @@ mod tests {
             ),
             ("nfs timeouts", "many NFS timeouts since noon"),
             ("支付接口返回503", "今天没有发布\n支付接口返回 503"),
+            (
+                "connection refused",
+                "psql: could not connect to server: Connection refused",
+            ),
+            (
+                "signature validation failed",
+                "SAML: Response is not valid: Signature validation failed. Rejected",
+            ),
+            // Facts one to a line, without a mark at their ends.
+            (
+                "flags were switched on for everybody at 13:02",
+                "the flags were switched on for everybody at 13:02 in this region\nhosts in pool blue have no sidecar",
+            ),
+            (
+                "alarm is set on the broker",
+                "publishers of the mail service hang and the mails do not go out\nalarm is set on the broker\n{}",
+            ),
+            (
+                "三个实例用了同一个标识",
+                "消息服务磁盘水位百分之四十一，网络没有丢包\n三个实例用了同一个标识，是新镜像写死的",
+            ),
         ] {
             assert!(stands_in(quote, report), "{quote} / {report}");
         }

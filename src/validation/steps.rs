@@ -10,8 +10,10 @@ use super::text;
 use crate::incident::proposal::{ProposedStep, Risk};
 use crate::incident::sameness::{Phrase, same};
 use crate::incident::words::fold;
-use crate::incident::{IncidentId, Outcome};
+use crate::incident::{Engine, IncidentId, Outcome};
 use crate::response::checks;
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// Fewest steps of a checklist (R16).
 pub const FEWEST_STEPS: usize = 4;
@@ -66,6 +68,11 @@ pub(super) fn checked(
                 continue;
             }
         }
+        // What the words may not say, the command beside them may not do.
+        if !command.is_empty() && context.lacks_evidence(&step) {
+            log.note("R20", format!("{at}.command"), &command, "");
+            command.clear();
+        }
         if same(&step, &command) {
             // The step again in the place of a command is no command: nothing to copy and run.
             log.note("R16", format!("{at}.command"), &command, "");
@@ -119,9 +126,35 @@ pub(super) fn checked(
             command,
             risk,
             standard: false,
+            estimated: false,
         });
     }
     out
+}
+
+/// Times that a model gives in what to expect and how to undo are its estimate (R16).
+pub(super) fn mark_estimates(steps: &mut [NextStep], engine: &Engine) {
+    if !matches!(engine, Engine::Model { .. }) {
+        return;
+    }
+    for step in steps.iter_mut().filter(|step| !step.standard) {
+        step.estimated = names_a_duration(&step.expect) || names_a_duration(&step.undo);
+    }
+}
+
+/// Whether a text says how long something takes.
+pub fn names_a_duration(text: &str) -> bool {
+    static DURATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?ix) (?:\d|\b(?:an?|one|two|three|five|ten|few)\s|几|两|一) \s* -?
+              (?: (?: ms | milliseconds? | s | secs? | seconds? | m | mins? | minutes? | h | hrs?
+              | hours? | days? ) \b | 毫秒 | 秒 | 分钟 | 分 | 个?小时 | 天 )",
+        )
+        .ok()
+    });
+    DURATION
+        .as_ref()
+        .is_some_and(|duration| duration.is_match(text))
 }
 
 /// Without the steps that repeat a failed fix, and what is not to be repeated (R17).
@@ -224,6 +257,7 @@ fn fill(context: &Context<'_>, steps: &mut Vec<NextStep>, log: &mut Log) {
             expect: String::new(),
             undo: String::new(),
             standard: true,
+            estimated: false,
         });
     }
 }

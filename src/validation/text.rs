@@ -139,11 +139,21 @@ pub(super) fn without_clauses(chars: &[char], positions: &[usize]) -> String {
     let mut kept: Vec<char> = Vec::new();
     let ending = chars.iter().rev().find(|c| !c.is_whitespace()).copied();
     for (start, end) in clauses(chars) {
-        if !positions
+        let first = positions
             .iter()
-            .any(|position| (start..end).contains(position))
-        {
+            .copied()
+            .filter(|position| (start..end).contains(position))
+            .min();
+        let Some(first) = first else {
             kept.extend(chars.get(start..end).unwrap_or_default());
+            continue;
+        };
+        if let Some(comma) = main_clause(chars, start, first) {
+            kept.extend(chars.get(start..comma).unwrap_or_default());
+            let ends = |c: &char| c.is_whitespace() || matches!(c, '.' | '!' | '?' | ';');
+            let sentence = chars.get(comma..end).unwrap_or_default();
+            let marks = sentence.iter().rev().take_while(|c| ends(c)).count();
+            kept.extend(sentence.get(sentence.len() - marks..).unwrap_or_default());
         }
     }
     let mut text = tidy(&kept);
@@ -154,6 +164,102 @@ pub(super) fn without_clauses(chars: &[char], positions: &[usize]) -> String {
         }
     }
     text
+}
+
+/// Where the comma stands behind the main clause of an English sentence, if one comes before this
+/// position and says something by itself: `Mails are not sent, about 70% of customers are hit`. A
+/// sentence that begins with what leans on the rest (*in the EU, …*, *because …*) has none.
+fn main_clause(chars: &[char], start: usize, first: usize) -> Option<usize> {
+    const LEANS: &[&str] = &[
+        "in",
+        "on",
+        "at",
+        "of",
+        "for",
+        "with",
+        "without",
+        "by",
+        "from",
+        "since",
+        "after",
+        "before",
+        "until",
+        "when",
+        "while",
+        "where",
+        "because",
+        "if",
+        "unless",
+        "although",
+        "though",
+        "as",
+        "according",
+        "due",
+        "despite",
+        "during",
+        "besides",
+        "like",
+        "unlike",
+        "given",
+        "once",
+        "to",
+        "with",
+        "between",
+        "both",
+        "either",
+        "neither",
+        "not",
+        "roughly",
+        "about",
+        "over",
+        "under",
+        "only",
+        "all",
+        "some",
+        "so",
+        "but",
+        "and",
+        "or",
+        "then",
+        "also",
+        "however",
+        "currently",
+        "now",
+    ];
+    const SAYS: &[&str] = &[
+        "is", "are", "was", "were", "has", "have", "had", "can", "cannot", "can't", "could",
+        "does", "do", "did", "don't", "doesn't", "will", "fail", "fails", "failed", "return",
+        "returns", "wait", "waits", "see", "sees", "get", "gets", "hang", "hangs", "stay", "stays",
+        "work", "works", "grow", "grows", "remain", "remains", "answer", "answers", "refuse",
+        "refuses", "reject", "rejects", "arrive", "arrives", "load", "loads", "lose", "loses",
+        "show", "shows", "drop", "drops", "crash", "crashes", "restart", "restarts", "keep",
+        "keeps", "needs", "use", "uses", "block", "blocks", "rise", "rises", "fall", "falls",
+        "stopped", "started", "went", "takes", "take", "holds", "hold", "leaks", "leak",
+        "exhausts", "causes",
+    ];
+    let comma = (start..first).rev().find(|at| {
+        chars.get(*at) == Some(&',') && chars.get(at + 1).is_some_and(|c| c.is_whitespace())
+    })?;
+    let head: String = chars.get(start..comma)?.iter().collect();
+    let head = head.to_lowercase();
+    let words: Vec<&str> = head.split_whitespace().collect();
+    let leans = words.first().is_none_or(|word| LEANS.contains(word));
+    // `scans the table`: a verb before its object.
+    let acts = words.windows(2).skip(1).any(|pair| match pair {
+        [verb, object] => {
+            verb.len() > 3
+                && verb.ends_with('s')
+                && [
+                    "the", "a", "an", "its", "every", "each", "their", "all", "no",
+                ]
+                .contains(object)
+        }
+        _ => false,
+    });
+    let says = acts || words.iter().skip(1).any(|word| SAYS.contains(word));
+    // The last word of a clause is no *and*, and a list that was cut off is no clause.
+    let whole = words.last().is_some_and(|word| !LEANS.contains(word));
+    (words.len() >= 3 && !leans && says && whole).then_some(comma)
 }
 
 /// White space and stray marks after something was taken out.

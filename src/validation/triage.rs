@@ -7,6 +7,9 @@ use super::grounding::Place;
 use super::log::Log;
 use super::text;
 use crate::incident::proposal::ProposedTriage;
+use crate::incident::words::fold;
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// Most symptoms and error lines that a triage may add.
 const MOST_LINES: usize = 8;
@@ -25,6 +28,9 @@ pub fn triage(case: &Case, title: &str, proposed: &ProposedTriage) -> CheckedTri
         "title",
         &mut log,
     );
+    let uncaused = without_cause(&said, &case.report.all_text());
+    log.note("R19", "title", &said, &uncaused);
+    let said = uncaused;
     let title = if said.is_empty() {
         text::clean_line(title, text::TITLE)
     } else {
@@ -100,9 +106,64 @@ fn without_service(title: &str, service: Option<&str>) -> String {
         .to_owned()
 }
 
+/// A title without the cause that it states: the title goes to the headline, the thread's name and
+/// the update, and what nobody confirmed is no fact there (R19). What the report itself says stays.
+fn without_cause(title: &str, report: &str) -> String {
+    static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r"(?i)[\s,;:–—-]*\b(?:(?:most likely|probably|possibly|apparently|likely) )?(?:caused by|due to|because of|owing to|as a result of|triggered by|resulting from|thanks to|root cause)\b.*$",
+            r"|^(?:由于|因为|因)?(?P<cause>[^，。；]{2,}?)(?:导致|引起|造成|引发)(?:的|了)?",
+            r"|[，、]?(?:由|因)[^，。；]{2,}(?:导致|引起|造成|引发)$|[，（(]?(?:原因|根因)[是为：:].*$"
+        ))
+        .ok()
+    });
+    let Some(found) = CAUSE.as_ref().and_then(|cause| cause.find(title)) else {
+        return title.to_owned();
+    };
+    if fold(report).contains(fold(found.as_str()).trim()) {
+        return title.to_owned();
+    }
+    let kept = format!(
+        "{}{}",
+        title.get(..found.start()).unwrap_or_default(),
+        title.get(found.end()..).unwrap_or_default()
+    );
+    let kept = kept.trim().to_owned();
+    // A title that is nothing but its cause stays what the rules made of the report.
+    if kept.chars().count() < 4 {
+        String::new()
+    } else {
+        kept
+    }
+}
+
 #[cfg(test)]
-mod service_tests {
+mod tests {
     use super::*;
+
+    #[test]
+    fn r19_a_title_states_no_cause_that_the_report_does_not() {
+        let report = "503s on search, alice says they are caused by the nightly import";
+        for (title, kept) in [
+            ("503s caused by a retry storm", "503s"),
+            (
+                "503s on search, probably due to the cache",
+                "503s on search",
+            ),
+            ("Search is slow: root cause the new index", "Search is slow"),
+            ("连接池耗尽导致支付失败", "支付失败"),
+            ("支付失败，原因是连接池耗尽", "支付失败"),
+            ("支付失败", "支付失败"),
+            ("503s on search", "503s on search"),
+            (
+                "503s caused by the nightly import",
+                "503s caused by the nightly import",
+            ),
+            ("Caused by the cache", ""),
+        ] {
+            assert_eq!(without_cause(title, report), kept, "{title}");
+        }
+    }
 
     #[test]
     fn a_title_does_not_say_the_service_twice() {

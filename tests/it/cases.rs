@@ -119,6 +119,7 @@ pub(crate) fn case_of(row: &Value) -> (Case, triage::Triage) {
         failure_class: triaged.failure_class,
         impact: triaged.impact.clone(),
         since: triaged.since.clone(),
+        triage_corrections: Vec::new(),
         ledger: Default::default(),
         report,
     };
@@ -221,6 +222,7 @@ const KEYS: &[&str] = &[
     "risks",
     "steps_have",
     "steps_lack",
+    "step_risk",
     "do_not_repeat",
     "do_not_repeat_refs",
     "ruled_out",
@@ -421,6 +423,19 @@ fn steps_differ(expect: &Value, analysis: &Analysis, out: &mut Vec<String>) {
     for needle in texts(&expect["steps_lack"]) {
         if said.iter().any(|step| step.contains(&needle)) {
             out.push(format!("a step {needle:?}: {said:?}"));
+        }
+    }
+    for (needle, wanted) in expect["step_risk"].as_object().into_iter().flatten() {
+        let found: Vec<&str> = said
+            .iter()
+            .zip(&risks)
+            .filter(|(step, _)| step.contains(needle.as_str()))
+            .map(|(_, risk)| *risk)
+            .collect();
+        if found != [wanted.as_str().unwrap_or_default()] {
+            out.push(format!(
+                "{needle:?} is {found:?} instead of {wanted}: {said:?}"
+            ));
         }
     }
     for needle in texts(&expect["do_not_repeat"]) {

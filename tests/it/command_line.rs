@@ -411,6 +411,33 @@ async fn low_memories_are_listed_as_recalled_and_said_nowhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_came_back_within_a_week_is_said() {
+    let desk = Desk::new();
+    let file = desk.file("memory.jsonl", &[refund_job(12, "2026-05-14", "held")]);
+    let said = desk.run(&["memory", "import", &file], "").await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    for (now, days) in [
+        ("2026-06-14T12:00:00Z", None),
+        ("2026-05-22T12:00:00Z", None),
+        ("2026-05-17T12:00:00Z", Some("back after 3 days (INC-0012)")),
+    ] {
+        let said = desk
+            .run(&["analyze", "-", "--json", "--now", now], REFUND_REPORT)
+            .await;
+        let object: Value = serde_json::from_str(&said.out).expect("JSON");
+        let messages = object["messages"].to_string();
+        assert_eq!(
+            messages.contains("back after"),
+            days.is_some(),
+            "{messages}"
+        );
+        assert!(messages.contains(days.unwrap_or_default()), "{messages}");
+        // The outcome that is stored stays as it is until the cause is confirmed.
+        assert_eq!(object["analysis"]["status"], "proven");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn memory_that_is_left_out_is_neither_no_match_nor_unavailable() {
     let desk = Desk::new();
     desk.remembers().await;

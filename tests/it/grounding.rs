@@ -140,6 +140,7 @@ mod planted {
             failure_class: FailureClass::default(),
             impact: None,
             since: None,
+            triage_corrections: Vec::new(),
             ledger: Default::default(),
             report,
         }

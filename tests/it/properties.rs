@@ -176,6 +176,7 @@ fn case() -> impl Strategy<Value = Case> {
             failure_class: FailureClass::Saturation,
             impact: None,
             since: None,
+            triage_corrections: Vec::new(),
             ledger: Default::default(),
         },
     )
@@ -455,6 +456,7 @@ proptest! {
                 failure_class: FailureClass::Queue,
                 impact: None,
                 since: None,
+                triage_corrections: Vec::new(),
                 ledger: Default::default(),
             };
             let proposal = Proposal {

@@ -745,6 +745,7 @@ fn case() -> Case {
         failure_class: FailureClass::Database,
         impact: None,
         since: None,
+        triage_corrections: Vec::new(),
         ledger: Default::default(),
     }
 }
@@ -795,6 +796,7 @@ async fn analyses_are_stored_before_and_after_the_model(home: &Home) {
         stage_millis: [("analyse".to_owned(), 1200)].into(),
         prompt_tokens: 5000,
         completion_tokens: 700,
+        stage_tokens: std::collections::BTreeMap::from([("analyse".to_owned(), (3_900, 1_210))]),
         calls: 2,
     };
     store

@@ -87,21 +87,7 @@ pub fn status_plain(locale: Locale, status: Status) -> &'static str {
     said.split_once(' ').map_or(said, |(_, words)| words)
 }
 
-macro_rules! headings {
-    ($($(#[$doc:meta])* $name:ident $en:literal $zh:literal)*) => {
-        $(
-            $(#[$doc])*
-            pub fn $name(locale: Locale) -> &'static str {
-                match locale {
-                    Locale::En => $en,
-                    Locale::Zh => $zh,
-                }
-            }
-        )*
-    };
-}
-
-headings! {
+words! {
     /// The number of the incident.
     incident_heading "Incident" "故障编号"
     /// The title.
@@ -251,9 +237,4 @@ pub fn happened_updated(locale: Locale, audience: &str, words: &str) -> String {
         Locale::En => format!("update ({audience}): {words}"),
         Locale::Zh => format!("更新（{audience}）：{words}"),
     }
-}
-
-/// The heading above the cause, as a draft has it.
-pub fn cause_heading(locale: Locale) -> String {
-    format!("## {}", super::cause_label(locale))
 }

@@ -213,18 +213,22 @@ pub fn route_reason(locale: Locale, reason: &RouteReason, safe: impl Fn(&str) ->
         (Locale::Zh, RouteReason::BestMemory(term)) => format!("本服务最佳记忆：{term:+}"),
         (Locale::En, RouteReason::LongLog(lines)) => format!("long log ({lines} lines): -10"),
         (Locale::Zh, RouteReason::LongLog(lines)) => format!("日志较长（{lines} 行）：-10"),
-        (Locale::En, RouteReason::Files(count)) => {
-            format!("{count} files implicated: -{}", files_term(*count))
-        }
-        (Locale::Zh, RouteReason::Files(count)) => {
-            format!("涉及 {count} 个文件：-{}", files_term(*count))
-        }
+        (Locale::En, RouteReason::Files(beyond)) => format!(
+            "{} files implicated: -{}",
+            beyond.saturating_add(1),
+            files_term(*beyond)
+        ),
+        (Locale::Zh, RouteReason::Files(beyond)) => format!(
+            "涉及 {} 个文件：-{}",
+            beyond.saturating_add(1),
+            files_term(*beyond)
+        ),
     }
 }
 
-/// R26's term for implicated files.
-fn files_term(count: usize) -> usize {
-    count.saturating_sub(1).saturating_mul(5).min(20)
+/// R26's term for the implicated files beyond the first.
+fn files_term(beyond: usize) -> usize {
+    beyond.saturating_mul(5).min(20)
 }
 
 /// The answer was cut off (R0).
@@ -339,12 +343,12 @@ mod tests {
     #[test]
     fn r26_terms_of_a_route() {
         assert_eq!(
-            route_reason(Locale::En, &RouteReason::Files(3), str::to_owned),
+            route_reason(Locale::En, &RouteReason::Files(2), str::to_owned),
             "3 files implicated: -10"
         );
         assert_eq!(
             route_reason(Locale::En, &RouteReason::Files(99), str::to_owned),
-            "99 files implicated: -20"
+            "100 files implicated: -20"
         );
         assert_eq!(
             route_reason(Locale::En, &RouteReason::BestMemory(-25), str::to_owned),

@@ -31,20 +31,22 @@ pub enum Trouble {
     AttachmentNotText {
         /// Its file name, made safe.
         name: String,
+        /// Bytes of the file.
+        size: u64,
     },
     /// An attachment could not be fetched.
     AttachmentUnreachable {
         /// Its file name, made safe.
         name: String,
     },
-    /// Some bytes of an attachment were no valid text in its encoding.
+    /// An attachment was read in another encoding than UTF-8, or with losses.
     AttachmentEncoding {
         /// Its file name, made safe.
         name: String,
         /// The encoding it was read as.
         encoding: String,
         /// Characters that had to be replaced.
-        replaced: usize,
+        replaced: u64,
     },
     /// The person may not do this; what it takes.
     NotAllowed(Need),
@@ -186,16 +188,22 @@ fn sentence(locale: Locale, what: &Trouble) -> String {
         (Locale::Zh, Trouble::AttachmentTooLarge { name, read, size }) => {
             format!("{name} 共 {}，我只读取了 {}；请粘贴关键的几行。", bytes(*size), bytes(*read))
         }
-        (Locale::En, Trouble::AttachmentNotText { name }) => {
-            format!("I did not read {name}: it is not text. Paste what matters, or attach it as text.")
+        (Locale::En, Trouble::AttachmentNotText { name, size }) => {
+            format!("I did not read {name} ({}): it is not text. Paste what matters, or attach it as text.", bytes(*size))
         }
-        (Locale::Zh, Trouble::AttachmentNotText { name }) => {
-            format!("我没有读取 {name}：它不是文本。请粘贴关键内容，或以文本形式上传。")
+        (Locale::Zh, Trouble::AttachmentNotText { name, size }) => {
+            format!("我没有读取 {name}（{}）：它不是文本。请粘贴关键内容，或以文本形式上传。", bytes(*size))
         }
         (Locale::En, Trouble::AttachmentUnreachable { name }) => {
             format!("I could not fetch {name}; the analysis goes on without it.")
         }
         (Locale::Zh, Trouble::AttachmentUnreachable { name }) => format!("我无法获取 {name}；分析在没有它的情况下继续。"),
+        (Locale::En, Trouble::AttachmentEncoding { name, encoding, replaced: 0 }) => {
+            format!("I read {name} as {encoding}.")
+        }
+        (Locale::Zh, Trouble::AttachmentEncoding { name, encoding, replaced: 0 }) => {
+            format!("我按 {encoding} 读取了 {name}。")
+        }
         (Locale::En, Trouble::AttachmentEncoding { name, encoding, replaced }) => {
             format!("I read {name} as {encoding}; {replaced} characters could not be read.")
         }

@@ -1,7 +1,7 @@
 //! Badges, labels, buttons, and words for what the types say.
 
 use crate::incident::proposal::Risk;
-use crate::incident::{Grade, Locale, Outcome, Status};
+use crate::incident::{Grade, IncidentId, Locale, Outcome, Status};
 use crate::validation::analysis::{Audience, Label, SeverityBy, Source};
 
 /// The badge of a card: where the cause comes from, in a symbol and in words, never by colour alone.
@@ -542,6 +542,26 @@ pub fn standard_mark(locale: Locale) -> &'static str {
     }
 }
 
+/// A time that a model gave.
+pub fn estimate_mark(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "model's estimate",
+        Locale::Zh => "模型估计",
+    }
+}
+
+/// Who is affected is not known (R30).
+pub fn impact_question(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => {
+            "Who is affected, and how many? Nobody has said it, so the severity is only proposed. Say it here or with `/incident set`."
+        }
+        Locale::Zh => {
+            "谁受影响，有多少？还没有人说明，因此级别只是建议。请在此说明，或使用 `/incident set`。"
+        }
+    }
+}
+
 /// Above what restores service first.
 pub fn stop_the_bleeding(locale: Locale) -> &'static str {
     match locale {
@@ -555,6 +575,52 @@ pub fn stop_the_bleeding_hint(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Reversible, and it restored this service before, or a change came first.",
         Locale::Zh => "可撤销，且曾使本服务恢复，或故障前有变更。",
+    }
+}
+
+/// What a fix did when it was last tried here.
+pub fn restored_before(
+    locale: Locale,
+    took: Option<&str>,
+    id: IncidentId,
+    outcome: Outcome,
+) -> String {
+    let mut said = match (locale, took) {
+        (Locale::En, Some(took)) => format!("restored this service in {took} last time ({id})"),
+        (Locale::En, None) => format!("restored this service last time ({id})"),
+        (Locale::Zh, Some(took)) => format!("上次在{took}内使本服务恢复（{id}）"),
+        (Locale::Zh, None) => format!("上次使本服务恢复（{id}）"),
+    };
+    if outcome == Outcome::Mitigated {
+        said.push_str(match locale {
+            Locale::En => "; whether it held is not known",
+            Locale::Zh => "；是否持久有效未知",
+        });
+    }
+    said
+}
+
+/// A change came before the impact.
+pub fn roll_back_step(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "Roll back the change that came before, if the checks point to it",
+        Locale::Zh => "如果检查指向故障前的变更，则回滚该变更",
+    }
+}
+
+/// A change that is known came before the impact.
+pub fn roll_back_named(locale: Locale, what: &str, at: &str) -> String {
+    match locale {
+        Locale::En => format!("Roll back {what} of {at}, if the checks point to it"),
+        Locale::Zh => format!("如果检查指向 {at} 的{what}，则回滚"),
+    }
+}
+
+/// How a rollback is undone.
+pub fn roll_forward(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => "roll forward: release the change again",
+        Locale::Zh => "重新发布该变更",
     }
 }
 
@@ -860,8 +926,8 @@ pub fn only_summary(locale: Locale) -> &'static str {
 /// Above corrections.
 pub fn corrections_label(locale: Locale) -> &'static str {
     match locale {
-        Locale::En => "What the rules changed",
-        Locale::Zh => "规则所做的更改",
+        Locale::En => "What the rules changed (numbered as the model gave them)",
+        Locale::Zh => "规则所做的更改（按模型给出的编号）",
     }
 }
 
@@ -918,22 +984,6 @@ pub fn time_label(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "Tokens and time",
         Locale::Zh => "词元与耗时",
-    }
-}
-
-/// Correction: now nothing.
-pub fn struck(locale: Locale) -> &'static str {
-    match locale {
-        Locale::En => "struck",
-        Locale::Zh => "删去",
-    }
-}
-
-/// Correction: nothing before.
-pub fn was_nothing(locale: Locale) -> &'static str {
-    match locale {
-        Locale::En => "nothing",
-        Locale::Zh => "无",
     }
 }
 

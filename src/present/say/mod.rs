@@ -8,9 +8,25 @@
 //! Arguments that carry text of others come in made safe for the place the sentence goes to (see
 //! [`super::ink`]); nothing here escapes. No sentence holds a percent sign beside a score (R12).
 
+/// Words that need nothing but the language.
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident $en:literal $zh:literal)*) => {
+        $(
+            $(#[$doc])*
+            pub fn $name(locale: $crate::incident::Locale) -> &'static str {
+                match locale {
+                    $crate::incident::Locale::En => $en,
+                    $crate::incident::Locale::Zh => $zh,
+                }
+            }
+        )*
+    };
+}
+
 mod alerts;
 mod approval;
 mod chronicle;
+mod corrections;
 mod engine;
 mod errors;
 mod history;
@@ -28,6 +44,7 @@ mod why;
 pub use alerts::*;
 pub use approval::*;
 pub use chronicle::*;
+pub use corrections::*;
 pub use engine::*;
 pub use errors::*;
 pub use history::*;

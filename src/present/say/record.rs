@@ -322,8 +322,8 @@ pub fn stale(locale: Locale) -> &'static str {
 /// The newest proof has no date.
 pub fn date_unknown(locale: Locale) -> &'static str {
     match locale {
-        Locale::En => "date of last proof unknown",
-        Locale::Zh => "最近一次验证的日期未知",
+        Locale::En => "date unknown: nobody noted when the last proof was",
+        Locale::Zh => "日期未知：最近一次验证没有记录时间",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Help, modals, lists, and the questions that the bot asks.
 
 use crate::incident::{IncidentId, Locale};
+use crate::present::custom_id::Asked;
 
 /// Title of the modal of `/analyze`.
 pub fn analyze_title(locale: Locale) -> &'static str {
@@ -250,14 +251,46 @@ pub fn help_intro(locale: Locale) -> &'static str {
     }
 }
 
+/// What is asked where nothing is known, as a button and above the input.
+pub fn asked(locale: Locale, what: Asked) -> &'static str {
+    match (locale, what) {
+        (Locale::En, Asked::Who) => "Who is affected?",
+        (Locale::Zh, Asked::Who) => "谁受影响？",
+        (Locale::En, Asked::Since) => "Since when?",
+        (Locale::Zh, Asked::Since) => "从何时开始？",
+        (Locale::En, Asked::Changed) => "What changed before?",
+        (Locale::Zh, Asked::Changed) => "之前有何变更？",
+    }
+}
+
+/// What an answer may look like.
+pub fn asked_example(locale: Locale, what: Asked) -> &'static str {
+    match (locale, what) {
+        (Locale::En, Asked::Who) => "customers paying by card, about 8 %",
+        (Locale::Zh, Asked::Who) => "用卡支付的客户，约 8 %",
+        (Locale::En, Asked::Since) => "02:51, or 20m ago",
+        (Locale::Zh, Asked::Since) => "02:51 或 20m ago",
+        (Locale::En, Asked::Changed) => "release 5.2 at 02:40; nothing",
+        (Locale::Zh, Asked::Changed) => "02:40 发布 5.2；没有变更",
+    }
+}
+
+/// Somebody says what changed before.
+pub fn told_changed(locale: Locale, text: &str) -> String {
+    match locale {
+        Locale::En => format!("changed before: {text}"),
+        Locale::Zh => format!("之前的变更：{text}"),
+    }
+}
+
 /// How a badge, a record and a score are read.
 pub fn help_reading(locale: Locale) -> &'static str {
     match locale {
         Locale::En => {
-            "**Reading a card**: the record comes first (how often this fix held here), then the rule score. With no proven fix it never exceeds 30, and never reaches 99. ▣ from memory, ❝ from this report, ≈ analogy with another service, ○ general practice."
+            "**Reading a card**: the record comes first (how often this fix held here), then the rule score. With no proven fix it never exceeds 30 (54 where the fix held on another service), and it never reaches 99. ▣ from memory, ❝ from this report, ≈ analogy with another service, ○ general practice."
         }
         Locale::Zh => {
-            "**如何阅读卡片**：先看记录（此修复在这里有效过几次），再看规则评分。没有已验证的修复时评分不超过 30，且永远不到 99。▣ 来自记忆，❝ 来自本次报告，≈ 与其他服务类比，○ 一般经验。"
+            "**如何阅读卡片**：先看记录（此修复在这里有效过几次），再看规则评分。没有已验证的修复时评分不超过 30（修复在其他服务有效时不超过 54），且永远不到 99。▣ 来自记忆，❝ 来自本次报告，≈ 与其他服务类比，○ 一般经验。"
         }
     }
 }

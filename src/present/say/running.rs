@@ -1,6 +1,6 @@
 //! While an incident runs: who leads, how grave it is, its times, what changed.
 
-use crate::incident::{IncidentId, Locale, Moment, Severity};
+use crate::incident::{IncidentId, Locale, Moment, Outcome, Severity};
 
 /// What makes an incident this grave (R30), unless the guild has words of its own.
 pub fn criteria(locale: Locale, severity: Severity) -> &'static str {
@@ -381,6 +381,14 @@ pub fn being_tried(locale: Locale) -> &'static str {
     match locale {
         Locale::En => "being tried",
         Locale::Zh => "正在尝试",
+    }
+}
+
+/// How a fix that was tried stands.
+pub fn tried_as(locale: Locale, outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Unknown => being_tried(locale),
+        outcome => super::outcome(locale, outcome),
     }
 }
 

@@ -2,20 +2,6 @@
 
 use crate::incident::{Locale, Status};
 
-macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident $en:literal $zh:literal)*) => {
-        $(
-            $(#[$doc])*
-            pub fn $name(locale: Locale) -> &'static str {
-                match locale {
-                    Locale::En => $en,
-                    Locale::Zh => $zh,
-                }
-            }
-        )*
-    };
-}
-
 words! {
     /// What helps meanwhile.
     workaround_label "Workaround" "绕行办法"

@@ -12,38 +12,11 @@ pub fn why_title(locale: Locale, incident: Option<IncidentId>, analysis: u32) ->
     }
 }
 
-/// What a rule is about, in two or three words; empty for one that is not known here.
-pub fn rule_subject(locale: Locale, rule: &str) -> &'static str {
-    let (en, zh) = match rule {
-        "R0" => ("reading", "读取"),
-        "R1" => ("citations", "引用"),
-        "R2" => ("low matches", "低相似度"),
-        "R3" => ("source", "来源"),
-        "R4" => ("memory status", "记忆状态"),
-        "R5" => ("grades", "分级"),
-        "R6" => ("analogies", "类比"),
-        "R7" => ("analogy label", "类比上限"),
-        "R8" => ("score bands", "评分区间"),
-        "R9" => ("analogy score", "类比评分"),
-        "R10" => ("score caps", "评分上限"),
-        "R11" => ("episodes", "同次故障"),
-        "R12" => ("record", "记录"),
-        "R13" => ("ruled out or contradicted", "已排除或矛盾"),
-        "R14" => ("order and merging", "排序与合并"),
-        "R15" => ("check", "检查"),
-        "R16" => ("steps and risk", "步骤与风险"),
-        "R17" => ("do not repeat", "不要重复"),
-        "R18" => ("destructive commands", "破坏性命令"),
-        "R19" => ("stakeholder update", "通报"),
-        "R20" => ("grounding", "依据"),
-        "R21" => ("untrusted text", "不可信文本"),
-        "R22" => ("secrets", "敏感信息"),
-        "R30" => ("severity", "严重级别"),
-        _ => ("", ""),
-    };
+/// Above what the rules changed of an answer in the thread.
+pub fn answer_label(locale: Locale, question: &str) -> String {
     match locale {
-        Locale::En => en,
-        Locale::Zh => zh,
+        Locale::En => format!("What the rules changed of the answer to: {question}"),
+        Locale::Zh => format!("规则对此问题的回答所做的更改：{question}"),
     }
 }
 

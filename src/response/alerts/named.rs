@@ -1,7 +1,7 @@
 //! Sources whose messages have a form of their own, one function a source.
 
 use super::{
-    Draft, Drafts, Found, Pair, Part, bare, group, masked_links, one_line, pair, split_pair,
+    Draft, Found, Pair, Part, bare, group, masked_links, one_line, pair, split_pair,
     without_ornament,
 };
 use crate::incident::alert::{AlertSource, AlertStatus, LinkTo, Purpose};
@@ -323,8 +323,11 @@ fn pager_duty(post: &Post, part: &Part) -> Option<Found> {
         if leads && (is_number(word) || matches!(folded.as_str(), "incident" | "pagerduty" | "")) {
             continue;
         }
-        if leads && state.is_none() && happened(word).is_some() {
-            state = happened(word);
+        if leads
+            && state.is_none()
+            && let Some(is) = happened(word)
+        {
+            state = Some(is);
             continue;
         }
         title.push(word);
@@ -592,8 +595,5 @@ fn github(post: &Post, part: &Part) -> Option<Found> {
         draft.summary = one_line(&rest, 200);
     }
     draft.link(LinkTo::Source, &part.url);
-    Some(Found::Alerts(Drafts {
-        drafts: vec![draft],
-        ..Drafts::default()
-    }))
+    Some(Found::one(draft))
 }

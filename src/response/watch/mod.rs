@@ -93,6 +93,13 @@ pub struct Settings {
     pub quiet_repeats_ms: i64,
 }
 
+impl Settings {
+    /// Milliseconds between two edits that show nothing but a higher count.
+    pub fn quiet_ms(&self) -> i64 {
+        self.quiet_repeats_ms.max(POST_EVERY_MS)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -339,12 +346,6 @@ impl Tally {
         self.firing_copies() > 0
     }
 
-    /// When a message first said that it fires, unix milliseconds.
-    pub fn first_fired_ms(&self) -> Option<i64> {
-        let fired = self.events.values().filter(|event| event.fires);
-        fired.map(|event| event.at_ms).min()
-    }
-
     /// When a message last said that it fires, unix milliseconds.
     pub fn last_fired_ms(&self) -> Option<i64> {
         let fired = self.events.values().filter(|event| event.fires);
@@ -367,6 +368,25 @@ impl Tally {
             before = event.fires;
         }
         count
+    }
+}
+
+/// Whether two may be of one environment: both named, else they can't be told apart.
+fn may_be_one_place(one: Option<&str>, other: Option<&str>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => service::same_environment(one, other),
+        _ => true,
+    }
+}
+
+/// Leaves out what was told longest ago, until [`MOST_KEPT`] are left.
+fn drop_oldest<T>(of: &mut BTreeMap<AlertKey, T>, tally: impl Fn(&T) -> &Tally) {
+    while of.len() > MOST_KEPT {
+        let oldest = of.iter().min_by_key(|(_, kept)| tally(kept).last_told_ms());
+        let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+            break;
+        };
+        of.remove(&oldest);
     }
 }
 
@@ -422,6 +442,15 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// How long it has to be quiet before an end is suggested, milliseconds.
+    fn settled_ms(&self, since_ms: i64) -> i64 {
+        if self.is_flapping(since_ms) {
+            SETTLED_AFTER_FLAPPING_MS
+        } else {
+            SETTLED_MS
+        }
+    }
+
     /// Whether anything of it fires.
     pub fn is_firing(&self) -> bool {
         self.alerts.values().any(Tally::is_firing)
@@ -687,10 +716,7 @@ impl Channel {
             watched
                 .alerts
                 .values()
-                .all(|tally| match (tally.environment.as_deref(), environment) {
-                    (Some(one), Some(other)) => service::same_environment(one, other),
-                    _ => true,
-                })
+                .all(|tally| may_be_one_place(tally.environment.as_deref(), environment))
         };
         self.incidents.iter().rposition(|watched| {
             let known = watched.service.as_deref().map(service::key);
@@ -764,10 +790,7 @@ impl Channel {
             let near = tally
                 .last_told_ms()
                 .is_some_and(|at| at.abs_diff(told.at_ms) <= RELATED_MS as u64);
-            let same_place = match (&tally.environment, &place) {
-                (Some(one), Some(other)) => service::same_environment(one, other),
-                _ => true,
-            };
+            let same_place = may_be_one_place(tally.environment.as_deref(), place.as_deref());
             let same_service = of.map(service::key).filter(|key| !key.is_empty()) == service
                 && service.as_deref().is_some_and(|key| !key.is_empty());
             let fault = matches!(why, Why::BelowFloor | Why::MayNotOpen);
@@ -801,16 +824,7 @@ impl Channel {
         if let Some(end) = end {
             tally.join(end);
         }
-        while self.kept.len() > MOST_KEPT {
-            let oldest = self
-                .kept
-                .iter()
-                .min_by_key(|(_, (_, _, tally))| tally.last_told_ms());
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
-                break;
-            };
-            self.kept.remove(&oldest);
-        }
+        drop_oldest(&mut self.kept, |(_, _, tally)| tally);
         Decision::Kept(why)
     }
 
@@ -825,26 +839,17 @@ impl Channel {
             return Decision::Kept(Why::Duplicate);
         }
         tally.take(told);
-        while self.ends.len() > MOST_KEPT {
-            let oldest = self
-                .ends
-                .iter()
-                .min_by_key(|(_, tally)| tally.last_told_ms());
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
-                break;
-            };
-            self.ends.remove(&oldest);
-        }
+        drop_oldest(&mut self.ends, |tally| tally);
         Decision::Kept(Why::NothingToEnd)
+    }
+
+    fn incident_mut(&mut self, id: WatchedId) -> Option<&mut Watched> {
+        self.incidents.iter_mut().find(|watched| watched.id == id)
     }
 
     /// People set a status: from now on they are on it.
     pub fn set_by_people(&mut self, incident: WatchedId, status: Status, at_ms: i64) {
-        let known = self
-            .incidents
-            .iter_mut()
-            .find(|watched| watched.id == incident);
-        if let Some(watched) = known {
+        if let Some(watched) = self.incident_mut(incident) {
             watched.people = Some((status, at_ms));
             watched.show(Unshown::Change);
         }
@@ -859,7 +864,7 @@ impl Channel {
             return;
         };
         let gone = self.incidents.remove(at);
-        if let Some(watched) = self.incidents.iter_mut().find(|watched| watched.id == into) {
+        if let Some(watched) = self.incident_mut(into) {
             for (key, tally) in gone.alerts {
                 watched.alerts.entry(key).or_default().join(tally);
             }
@@ -870,11 +875,7 @@ impl Channel {
 
     /// A post that was due failed: it is due again.
     pub fn not_shown(&mut self, incident: WatchedId) {
-        let known = self
-            .incidents
-            .iter_mut()
-            .find(|watched| watched.id == incident);
-        if let Some(watched) = known {
+        if let Some(watched) = self.incident_mut(incident) {
             watched.show(Unshown::Change);
         }
     }
@@ -885,7 +886,7 @@ impl Channel {
         let mut due = Vec::new();
         let before = now_ms.saturating_sub(ANALYSES_WITHIN_MS);
         self.analysed_ms.retain(|at| *at > before);
-        let quiet = self.settings.quiet_repeats_ms.max(POST_EVERY_MS);
+        let quiet = self.settings.quiet_ms();
         for watched in &mut self.incidents {
             let incident = watched.id;
             if let Analysis::At(at) = watched.analysis
@@ -905,11 +906,7 @@ impl Channel {
                 }
             }
             if let Some(since_ms) = watched.quiet_since() {
-                let settled = if watched.is_flapping(since_ms) {
-                    SETTLED_AFTER_FLAPPING_MS
-                } else {
-                    SETTLED_MS
-                };
+                let settled = watched.settled_ms(since_ms);
                 let quiet_for = now_ms.saturating_sub(since_ms);
                 if quiet_for >= settled && !watched.suggested && watched.ended_by_people().is_none()
                 {
@@ -941,7 +938,7 @@ impl Channel {
     /// When [`Self::due`] has something to do next, unix milliseconds; a time that is over: now.
     /// `None`: not before another alert comes.
     pub fn next_due(&self) -> Option<i64> {
-        let quiet = self.settings.quiet_repeats_ms.max(POST_EVERY_MS);
+        let quiet = self.settings.quiet_ms();
         let mut next: Option<i64> = None;
         let mut at = |time: i64| next = Some(next.map_or(time, |known| known.min(time)));
         for watched in &self.incidents {
@@ -949,11 +946,7 @@ impl Channel {
                 at(time);
             }
             if let Some(since_ms) = watched.quiet_since() {
-                let settled = if watched.is_flapping(since_ms) {
-                    SETTLED_AFTER_FLAPPING_MS
-                } else {
-                    SETTLED_MS
-                };
+                let settled = watched.settled_ms(since_ms);
                 if !watched.suggested && watched.ended_by_people().is_none() {
                     at(since_ms.saturating_add(settled));
                 }

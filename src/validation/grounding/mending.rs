@@ -30,7 +30,7 @@ pub(super) fn without_phrases(chars: &[char], bad: &[(Token, &'static str)]) -> 
 
 pub(super) const PREPOSITIONS: &[&str] = &[
     "in", "on", "of", "by", "from", "at", "for", "via", "through", "inside", "within", "behind",
-    "to", "with", "after", "since",
+    "to", "with", "after", "since", "like",
 ];
 
 /// Words that only lead to a number.
@@ -88,8 +88,8 @@ pub(super) fn quantity_phrase(chars: &[char], token: &Token) -> (usize, usize) {
             to -= 1;
         }
         let head: String = chars.get(..to).unwrap_or_default().iter().collect();
+        let folded = fold(&head);
         let word = BEFORE_NUMBERS.iter().find(|word| {
-            let folded = fold(&head);
             folded.strip_suffix(**word).is_some_and(|rest| {
                 word.chars().all(is_cjk)
                     || rest

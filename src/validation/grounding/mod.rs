@@ -294,6 +294,9 @@ impl Grounds {
                 if bases.any(|basis| basis.holds_name(&folded)) {
                     return None;
                 }
+                if place == Place::Command && self.is_known_address(&folded, cited) {
+                    return None;
+                }
                 if self.other_services.contains(&folded) {
                     // A command runs somewhere, and never on the other service.
                     let of_the_analogy =
@@ -311,6 +314,22 @@ impl Grounds {
                 telling.then(|| if of_analogy() { "R6" } else { "R20" })
             }
         }
+    }
+
+    /// An address whose host was given, and whose page every such server has: `http://es-1/_cat/nodes`.
+    fn is_known_address(&self, folded: &str, cited: &[IncidentId]) -> bool {
+        let Some((_, rest)) = folded.split_once("://") else {
+            return false;
+        };
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (authority, page) = rest.split_at(end);
+        let host = authority.split(':').next().unwrap_or_default();
+        let page = page.split('?').next().unwrap_or_default();
+        let given = std::iter::once(&self.report)
+            .chain(cited.iter().filter_map(|id| self.direct.get(id)))
+            .any(|basis| basis.holds_name(host));
+        let everywhere = page.len() < 2 || is_word_of_operations(page) || is_word_of_commands(page);
+        !host.is_empty() && (given || ["localhost", "127.0.0.1"].contains(&host)) && everywhere
     }
 
     /// A hyphenated word that begins or ends as a name at hand does, and is not that name.

@@ -170,13 +170,14 @@ pub(super) fn internals_of(text: &str) -> BTreeSet<String> {
     }
     if let Some(named) = NAMED.as_ref() {
         for captures in named.captures_iter(text) {
-            if let Some(name) = captures.name("a").or_else(|| captures.name("b")) {
+            let quoted = captures.name("b");
+            if let Some(name) = captures.name("a").or(quoted) {
                 let name = fold(
                     name.as_str()
                         .trim_matches(['.', '-', '`', '\'', '"', '(', ')', ',']),
                 );
                 let is_prose = crate::incident::words::is_stop_word(&name)
-                    || PLAIN_BEHIND_A_NOUN.contains(&name.as_str())
+                    || (quoted.is_none() && is_plain_behind_a_noun(&name))
                     || name.len() < 3;
                 if !is_prose && !is_word_of_operations(&name) {
                     out.insert(name);
@@ -187,16 +188,278 @@ pub(super) fn internals_of(text: &str) -> BTreeSet<String> {
     out
 }
 
+/// A word behind *queue*, *table* and the like that is no name: what a queue does (`the queue
+/// overflows`), what is done to it, or what of it is meant (`bucket policy`, `topic retention`).
+fn is_plain_behind_a_noun(folded: &str) -> bool {
+    PLAIN_BEHIND_A_NOUN.contains(&folded)
+        || is_plain_verb(folded)
+        || folded.bytes().all(|b| b.is_ascii_lowercase())
+            && PLAIN_ENDS
+                .iter()
+                .any(|end| folded.len() > end.len() + 2 && folded.ends_with(end))
+        || folded
+            .strip_suffix("es")
+            .or_else(|| folded.strip_suffix('s'))
+            .or_else(|| folded.strip_suffix("ies"))
+            .is_some_and(|one| PLAIN_BEHIND_A_NOUN.contains(&one))
+}
+
+/// A verb of trouble in any of its forms: `exhaust`, `exhausts`, `dropped`.
+fn is_plain_verb(folded: &str) -> bool {
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        PLAIN_VERBS
+            .iter()
+            .map(|verb| crate::incident::words::stem(verb))
+            .collect()
+    });
+    STEMS.contains(&crate::incident::words::stem(folded))
+}
+
+/// Endings of words that are made from verbs and adjectives and that nobody calls a queue by.
+const PLAIN_ENDS: &[&str] = &[
+    "tion", "sion", "ment", "ness", "ance", "ence", "ancy", "ency", "ible", "able", "ity", "ing",
+    "ied", "sed", "ted", "ked", "ped", "red", "led", "ned", "ged", "ded", "ly",
+];
+
+/// What queues, tables and the like do, and what is done to them.
+const PLAIN_VERBS: &[&str] = &[
+    "accept", "answer", "back", "block", "break", "cause", "change", "choke", "climb", "clog",
+    "consume", "contain", "create", "delay", "deliver", "deny", "drain", "drop", "empty", "exceed",
+    "exhaust", "expire", "explode", "fail", "fill", "flap", "flood", "freeze", "get", "give", "go",
+    "grow", "halt", "hang", "hide", "hold", "ignore", "keep", "kill", "lack", "lag", "leak",
+    "leave", "let", "lie", "lock", "lose", "make", "mean", "miss", "need", "overflow", "overload",
+    "pile", "point", "push", "reach", "receive", "refuse", "reject", "remain", "repeat", "report",
+    "require", "reset", "restart", "return", "run", "rise", "saturate", "see", "send", "serve",
+    "shrink", "sit", "slow", "stall", "start", "starve", "stay", "stick", "stop", "store",
+    "swallow", "take", "throttle", "time", "trip", "turn", "use", "vanish", "wait", "write",
+];
+
 /// Words that stand behind *queue*, *table* and the like in plain prose.
-pub(super) const PLAIN_BEHIND_A_NOUN: &[&str] = &[
-    "after", "again", "all", "because", "before", "behind", "blocked", "broken", "but", "cannot",
-    "can", "contents", "count", "depth", "does", "during", "entries", "entry", "every", "expired",
-    "failed", "fails", "filled", "fills", "for", "full", "grew", "grow", "growing", "grows", "had",
-    "hang", "hangs", "has", "key", "keys", "length", "limit", "limits", "lock", "locked", "locks",
-    "missing", "more", "name", "names", "never", "no", "not", "off", "once", "one", "only", "out",
-    "over", "overflow", "per", "rather", "rebuild", "rotation", "rows", "scan", "scans", "size",
-    "still", "stops", "than", "too", "under", "until", "used", "uses", "via", "wait", "waits",
-    "when", "without", "and",
+const PLAIN_BEHIND_A_NOUN: &[&str] = &[
+    "access",
+    "account",
+    "address",
+    "after",
+    "again",
+    "age",
+    "alias",
+    "all",
+    "also",
+    "and",
+    "are",
+    "attribute",
+    "backlog",
+    "because",
+    "before",
+    "behind",
+    "below",
+    "bloat",
+    "both",
+    "bound",
+    "broken",
+    "buffer",
+    "but",
+    "cache",
+    "can",
+    "cannot",
+    "capacity",
+    "check",
+    "class",
+    "client",
+    "clock",
+    "cluster",
+    "column",
+    "compaction",
+    "config",
+    "consumer",
+    "contents",
+    "cost",
+    "count",
+    "cpu",
+    "data",
+    "default",
+    "definition",
+    "depth",
+    "disk",
+    "does",
+    "driver",
+    "during",
+    "each",
+    "encoding",
+    "entries",
+    "entropy",
+    "entry",
+    "error",
+    "event",
+    "every",
+    "exception",
+    "exchange",
+    "file",
+    "filter",
+    "flag",
+    "for",
+    "format",
+    "full",
+    "gone",
+    "grant",
+    "grew",
+    "group",
+    "growth",
+    "had",
+    "handler",
+    "has",
+    "header",
+    "health",
+    "heap",
+    "hint",
+    "host",
+    "id",
+    "index",
+    "instead",
+    "job",
+    "key",
+    "keys",
+    "lag",
+    "latency",
+    "layout",
+    "leader",
+    "length",
+    "level",
+    "limit",
+    "limits",
+    "list",
+    "listener",
+    "load",
+    "lock",
+    "locks",
+    "log",
+    "lookup",
+    "manager",
+    "map",
+    "mapping",
+    "member",
+    "memory",
+    "message",
+    "metadata",
+    "missing",
+    "mode",
+    "monitor",
+    "more",
+    "mount",
+    "name",
+    "names",
+    "network",
+    "never",
+    "next",
+    "no",
+    "node",
+    "not",
+    "now",
+    "object",
+    "off",
+    "offset",
+    "once",
+    "one",
+    "only",
+    "out",
+    "over",
+    "owner",
+    "pair",
+    "parameter",
+    "partition",
+    "path",
+    "pattern",
+    "per",
+    "permission",
+    "plan",
+    "policy",
+    "pool",
+    "port",
+    "prefix",
+    "priority",
+    "process",
+    "producer",
+    "quota",
+    "rather",
+    "rate",
+    "reader",
+    "rebuild",
+    "record",
+    "refresh",
+    "replica",
+    "replay",
+    "request",
+    "response",
+    "result",
+    "role",
+    "rotation",
+    "routing",
+    "row",
+    "rows",
+    "rule",
+    "scan",
+    "scans",
+    "schema",
+    "segment",
+    "server",
+    "service",
+    "setting",
+    "shard",
+    "share",
+    "size",
+    "slot",
+    "snapshot",
+    "spam",
+    "spike",
+    "state",
+    "statistics",
+    "still",
+    "storage",
+    "store",
+    "suffix",
+    "swap",
+    "switch",
+    "system",
+    "table",
+    "target",
+    "task",
+    "template",
+    "than",
+    "thread",
+    "throughput",
+    "timeout",
+    "timer",
+    "token",
+    "too",
+    "topic",
+    "toggle",
+    "traffic",
+    "type",
+    "under",
+    "until",
+    "update",
+    "usage",
+    "used",
+    "user",
+    "uses",
+    "value",
+    "version",
+    "via",
+    "view",
+    "volume",
+    "wait",
+    "waits",
+    "was",
+    "watermark",
+    "were",
+    "when",
+    "where",
+    "which",
+    "who",
+    "window",
+    "without",
+    "worker",
+    "writer",
 ];
 
 /// Long options of everyday commands.

@@ -30,6 +30,7 @@ pub async fn minutes_pass(at: &Incident, minutes: i64) {
         ("analysis", &["created_at"]),
         ("tick", &["at"]),
         ("update_said", &["at"]),
+        ("update_draft", &["at"]),
         ("step_owner", &["at"]),
         ("alert_channel", &["at", "unread_at"]),
         ("alert", &["at"]),

@@ -26,7 +26,7 @@ async fn opened() -> Opened {
 
 impl Incident {
     /// Alice uses a command, and is answered alone.
-    async fn alone(&self, channel: ChannelId, command: &str, options: Value) -> Post {
+    pub(super) async fn alone(&self, channel: ChannelId, command: &str, options: Value) -> Post {
         self.discord
             .slash(self.alice, channel, command, options)
             .ephemeral()
@@ -53,7 +53,8 @@ async fn why_tells_what_was_recalled_how_it_was_scored_and_what_was_corrected() 
         "INC-0041: direct match, similarity",
         "model said 100",
         "2 proven, 0 refuted",
-        "R1 citations",
+        "references",
+        "memory gave no such incident for this (R1)",
         "INC-7777",
         "Tokens and time",
         "tokens",

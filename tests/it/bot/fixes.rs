@@ -2,9 +2,10 @@
 
 use super::opened::{Opened, analysis_answer, is_frozen, model};
 use super::{Given, REFUND_REPORT, refund_job};
+use precedent::incident::Outcome;
 use precedent::store::Attempt;
 use serde_json::json;
-use standin::UserId;
+use standin::{Failure, UserId};
 
 const RESTART: &str = "Stop the refund job and restart payments-api";
 const POOL: &str = "Raise the pool of payments-api to 60 connections";
@@ -171,4 +172,27 @@ async fn after_no_effect_and_after_made_it_worse_old_cards_freeze_and_say_so() {
         assert_eq!(attempts(&opened).await.len(), 1);
         opened.ends().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r27_a_fix_that_failed_is_told_and_analysed_whatever_discord_answers_meanwhile() {
+    let opened = opened().await;
+    let cards = opened.cards(1).await;
+    opened
+        .press(opened.at.alice, &cards, "1 Trying this fix")
+        .await;
+    let cards = opened.cards(1).await;
+    let away = Failure::error(503, 0, "away");
+    opened
+        .at
+        .discord
+        .fail_times("PATCH", "/channels/*/messages/*", away, 3);
+    opened.press(opened.at.alice, &cards, "1 No effect").await;
+    super::faults::settled(&opened.at).await;
+    let second = opened.cards(2).await;
+    assert!(second.shows("Analysis 2"), "{second}");
+    let all = attempts(&opened).await;
+    assert!(all.len() == 1 && !all[0].withdrawn, "{all:?}");
+    assert_eq!(all[0].fix.outcome, Outcome::NoEffect);
+    opened.ends().await;
 }

@@ -5,7 +5,7 @@ use super::opened::Opened;
 use super::{Given, REFUND_REPORT, refund_job};
 use precedent::incident::{IncidentId, Status};
 use serde_json::{Value, json};
-use standin::permissions::MANAGE_THREADS;
+use standin::permissions::{MANAGE_GUILD, MANAGE_THREADS};
 use standin::{Interaction, UserId};
 
 /// What bob sees of the same outage.
@@ -268,6 +268,47 @@ async fn the_same_error_elsewhere_is_shown_as_ongoing_and_can_be_merged_and_part
         (Status::Investigating, None)
     );
     assert_eq!(opened.stored().await.report.expect("a report").thread, []);
+    super::opened::ends(opened.at).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forgotten_takes_its_words_out_of_what_it_was_merged_into() {
+    let opened = opened().await;
+    let bob = opened.member("bob");
+    let elsewhere = opened
+        .reports(
+            bob,
+            json!({
+                "report": "orders hang\nERROR TillPool - no connection available, timed out after 30000ms",
+                "service": "order-service",
+            }),
+        )
+        .await;
+    let headline = elsewhere.original().await;
+    opened.press(bob, &headline, "Merge with INC-0013").await;
+    opened.said("🔀 bob merged INC-0014 with this").await;
+    let told = async || opened.stored().await.report.expect("a report").thread;
+    assert!(told().await[0].text.starts_with("orders hang"));
+    opened
+        .at
+        .discord
+        .grant(opened.at.guild, opened.at.alice, MANAGE_GUILD);
+    let asked = opened.at.discord.slash(
+        opened.at.alice,
+        opened.at.channel,
+        "memory forget",
+        json!({"id": "INC-0014"}),
+    );
+    let question = asked.ephemeral().await;
+    opened
+        .press(opened.at.alice, &question, "Forget INC-0014")
+        .await;
+    opened.at.idle().await;
+    assert_eq!(
+        told().await,
+        [],
+        "its words are gone from the other's report"
+    );
     super::opened::ends(opened.at).await;
 }
 

@@ -4,6 +4,7 @@
 mod abuse;
 mod analysis;
 mod approval;
+mod causes;
 mod clicks;
 mod clock;
 mod commands;

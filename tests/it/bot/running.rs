@@ -6,7 +6,7 @@ use super::{Given, REFUND_REPORT, refund_job};
 use precedent::incident::Status;
 use serde_json::{Value, json};
 use standin::permissions::MANAGE_THREADS;
-use standin::{Post, UserId};
+use standin::{Failure, Post, UserId};
 
 async fn grave() -> Opened {
     let memory = [refund_job(12, "2026-05-14", "held")];
@@ -625,5 +625,86 @@ async fn an_analysis_says_the_update_that_a_person_s_time_was_for() {
         .discord
         .await_edit(&headline, |post| !post.shows("Update overdue"))
         .await;
+    opened.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_marked_as_sent_is_what_was_shown() {
+    let opened = grave().await;
+    let alice = opened.at.alice;
+    opened
+        .set(alice, json!({"what": "Card payments fail"}))
+        .await;
+    // In the thread, and alone: both are buttons on words that stay as they are.
+    let update = opened.update(1).await;
+    opened.press(alice, &update, "Status page").await;
+    let shown = opened.shows(&update, "Card payments fail").await;
+    let alone = opened
+        .ask_privately(alice, "update", json!({"audience": "executive"}))
+        .await;
+    assert!(alone.shows("Card payments fail"), "{alone}");
+    opened.set(alice, json!({"what": "Refunds fail too"})).await;
+    for (draft, audience) in [(&shown, "Status page"), (&alone, "Executive")] {
+        let sent = opened.press(alice, draft, "Mark as sent").await;
+        let said = sent.ephemeral().await;
+        assert!(
+            said.shows(&format!("the update ({audience}) went out")),
+            "{said}"
+        );
+    }
+    let sent: Vec<(Value, Value)> = opened
+        .history()
+        .await
+        .into_iter()
+        .filter(|event| event.what == "update" && event.by == "alice")
+        .map(|event| (event.detail["to"].clone(), event.detail["text"].clone()))
+        .collect();
+    let body = |post: &Post| post.content.trim_matches('`').trim().to_owned();
+    assert_eq!(
+        sent,
+        [
+            (json!("status_page"), json!(body(&shown))),
+            (json!("executive"), json!(body(&alone))),
+        ]
+    );
+    // The next one says what changed since those words, not since they were sent.
+    opened.press(alice, &shown, "Executive").await;
+    let next = opened.shows(&shown, "Refunds fail too").await;
+    assert!(next.shows("impact was: Card payments fail"), "{next}");
+    opened.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_press_is_said_once_whatever_discord_answers_meanwhile() {
+    let opened = grave().await;
+    let alice = opened.at.alice;
+    let headline = opened.headline().await;
+    let away = || Failure::error(503, 0, "away");
+    opened
+        .at
+        .discord
+        .fail_times("POST", "/channels/*/messages", away(), 3);
+    opened.press(alice, &headline, "I'll lead").await;
+    opened.said("👤 alice leads.").await;
+    super::faults::settled(&opened.at).await;
+    assert_eq!(opened.count("👤 alice leads."), 1);
+    assert_eq!(
+        opened
+            .stored()
+            .await
+            .lead
+            .as_deref()
+            .map(|lead| lead.ends_with(":alice")),
+        Some(true)
+    );
+    // Mitigated asks which fix did it, after the same.
+    opened
+        .at
+        .discord
+        .fail_times("POST", "/channels/*/messages", away(), 3);
+    opened.press(alice, &headline, "Mitigated").await;
+    super::faults::settled(&opened.at).await;
+    opened.said("Mitigated, says alice").await;
+    assert_eq!(opened.stored().await.status, Status::Mitigated);
     opened.ends().await;
 }

@@ -159,6 +159,15 @@ async fn a_hostile_answer_invents_no_incident_names_nobody_and_links_nowhere() {
         assert!(!answer.shows(never), "{never} in {answer}");
     }
     assert!(answer.pings().is_empty());
+    // What was struck of it is told to whoever asks why.
+    let why = opened.at.alone(opened.thread, "why", json!({})).await;
+    for part in [
+        "What the rules changed of the answer to: what fixed it last time?",
+        "**references**: struck: INC-9999",
+        "struck: the moon was full",
+    ] {
+        assert!(why.shows(part), "{part} in {why}");
+    }
     for never in ["@everyone", "<@1>", "<@&2>"] {
         assert!(!answer.content.contains(never), "{never} in {answer}");
     }
