@@ -23,7 +23,7 @@
 //! and says how often these occur ([`Statistics`]); how far they count, and which comes first, is
 //! decided here, the same for every home.
 
-use super::evidence::{self, Evidence, ORDINARY, Shared, Texts};
+use super::evidence::{Evidence, ORDINARY, Texts};
 use super::triage::{self, Read, Triage};
 use super::trouble;
 use crate::incident::sameness::{self, signature};
@@ -376,26 +376,18 @@ static STEMS_BY_TABLE: LazyLock<HashMap<String, f64>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The similarity of each candidate, in their order, weighed against memory and against each
-/// other. `other_service` says of each that its service and the one at hand are known and not one.
+/// The similarity of each candidate, in their order, weighed against memory. `other_service` says
+/// of each that its service and the one at hand are known and not one.
 pub fn similarities<'a>(
     query: &Prepared,
     candidates: impl IntoIterator<Item = (&'a PastIncident, bool)>,
 ) -> Vec<Similarity> {
-    let candidates: Vec<(&PastIncident, bool)> = candidates.into_iter().collect();
-    let shared: Vec<Shared> = candidates
-        .iter()
-        .map(|(incident, _)| {
-            let names = query.names.clone().with(incident.service.as_deref());
-            query.evidence.shared(incident, |word| prior(word, &names))
-        })
-        .collect();
-    let crowd = evidence::crowd(&shared);
     candidates
-        .iter()
-        .zip(&shared)
-        .map(|((incident, other_service), shared)| {
-            let likely = query.evidence.likelihood(shared, crowd, *other_service);
+        .into_iter()
+        .map(|(incident, other_service)| {
+            let names = query.names.clone().with(incident.service.as_deref());
+            let shared = query.evidence.shared(incident, |word| prior(word, &names));
+            let likely = query.evidence.likelihood(&shared, other_service);
             let by_words = if query.by_memory >= ALL_BY_MEMORY {
                 Similarity {
                     value: likely,
