@@ -10,7 +10,7 @@ use super::sqlite::{
     on_service, recallable, statistics, with_newest, worth_reading,
 };
 use crate::database::terms::{guild_mark, term};
-use crate::database::{Connection, query_as, query_scalar};
+use crate::database::{Connection, query, query_as, query_scalar};
 use std::collections::HashMap;
 
 /// What was searched, and the rows that may matter, in the order of [`Found::candidates`].
@@ -134,6 +134,27 @@ async fn by_words(
         .iter()
         .map(|(_, docs)| ((1.0 + all as f64 / (*docs).max(1) as f64).ln() * 1000.0) as i64)
         .collect();
+    // A limit per token makes reading the whole table look cheap to the planner, and it is not: each
+    // row's tokens would be compared with each token asked for.
+    query("SET enable_seqscan = off")
+        .execute(&mut *connection)
+        .await?;
+    let found = ranked(connection, asked, own, &terms, &worth, limit).await;
+    query("RESET enable_seqscan")
+        .execute(&mut *connection)
+        .await?;
+    found
+}
+
+/// Rows by what their tokens are worth together.
+async fn ranked(
+    connection: &mut Connection,
+    asked: &Query<'_>,
+    own: i64,
+    terms: &[String],
+    worth: &[i64],
+    limit: i64,
+) -> Result<Vec<i64>, MemoryError> {
     // The best of a small surplus are looked at, and all of them only where too few of these may be
     // seen.
     let mut ranked = limit.saturating_mul(2);
@@ -152,8 +173,8 @@ async fn by_words(
         .bind(asked.guild)
         .bind(asked.channel)
         .bind(own)
-        .bind(terms.clone())
-        .bind(worth.clone())
+        .bind(terms.to_vec())
+        .bind(worth.to_vec())
         .bind(ranked)
         .bind(limit)
         .bind(ROWS_SEARCHED)
