@@ -910,3 +910,56 @@ pub(super) fn ruled_out(
     }
     out.into_iter().map(|known| known.shown).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r14_the_classes_in_their_order() {
+        let quote = ["429 Too Many Requests".to_owned()];
+        let of = |proven, refuted, newest_failed| Numbers {
+            proven,
+            refuted,
+            newest_failed,
+            ..Numbers::default()
+        };
+        let analogy = Numbers {
+            verified_analogy: true,
+            ..Numbers::default()
+        };
+        let contradicted = Numbers {
+            contradicted: true,
+            ..of(3, 0, false)
+        };
+        for (numbers, evidence, ruled_out, class) in [
+            (of(1, 0, false), false, false, Class::Proven),
+            (of(3, 1, false), false, false, Class::Proven),
+            (of(3, 1, true), false, false, Class::Mixed),
+            (of(1, 1, false), true, false, Class::Mixed),
+            (of(0, 0, false), true, false, Class::Evidence),
+            (of(0, 1, true), true, false, Class::Unproven),
+            (analogy, false, false, Class::VerifiedAnalogy),
+            (analogy, true, false, Class::Evidence),
+            (of(0, 0, false), false, false, Class::Unproven),
+            (contradicted, true, false, Class::Excluded),
+            (of(3, 0, false), true, true, Class::Excluded),
+        ] {
+            let evidence = if evidence { &quote[..] } else { &[] };
+            assert_eq!(
+                class_of(&numbers, Source::Memory, evidence, ruled_out),
+                class,
+                "{numbers:?} {evidence:?} {ruled_out}"
+            );
+        }
+        let order = [
+            Class::Proven,
+            Class::Evidence,
+            Class::Mixed,
+            Class::VerifiedAnalogy,
+            Class::Unproven,
+            Class::Excluded,
+        ];
+        assert!(order.is_sorted(), "{order:?}");
+    }
+}

@@ -93,7 +93,8 @@ pub fn score(numbers: &Numbers) -> (Option<u8>, Arithmetic) {
     (score, arithmetic)
 }
 
-/// R12's label.
+/// R12's label. What rests on analogies alone is never more than medium (R7): R9 keeps it at
+/// [`ANALOGY_MOST`], below where *high* begins.
 pub fn label(score: Option<u8>, numbers: &Numbers) -> Label {
     match score {
         None => Label::Low,
@@ -237,6 +238,13 @@ mod tests {
             let other = Numbers { other: numbers.other + 1, ..numbers };
             prop_assert!(score(&failed).0 <= score(&numbers).0);
             prop_assert!(score(&other).0 <= score(&numbers).0);
+        }
+
+        #[test]
+        fn r7_on_analogies_alone_never_more_than_medium(mut numbers in any_numbers()) {
+            numbers.proven = 0;
+            let (score, _) = score(&numbers);
+            prop_assert_ne!(label(score, &numbers), Label::High);
         }
 
         #[test]

@@ -258,7 +258,7 @@ async fn check_names_each_thing_that_is_wrong_and_ends_badly() {
 // ---- analyze ----------------------------------------------------------------------------
 
 #[tokio::test(flavor = "multi_thread")]
-async fn analyze_prints_one_object_with_every_key_and_writes_nothing_to_memory() {
+async fn r29_analyze_prints_one_object_with_every_key_and_writes_nothing_to_memory() {
     let model = model_that_says(
         &triaged("SEV2"),
         &analysed(

@@ -204,7 +204,7 @@ fn line(number: u32, day: &str, symptom: &str, cause: &str, fix: &str) -> String
 }
 
 #[test]
-fn a_backtest_counts_what_was_known_before_and_writes_nothing() {
+fn r29_a_backtest_counts_what_was_known_before_and_writes_nothing() {
     let desk = Desk::new();
     let none = desk.run(&["backtest"]);
     assert_eq!(none.code, Some(1), "no database: {none:?}");

@@ -180,7 +180,7 @@ async fn what_came_back_is_refuted_and_analysed_again_where_people_reopen_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn seven_quiet_days_count_where_nobody_answers() {
+async fn r28_seven_quiet_days_count_where_nobody_answers() {
     let opened = opened().await;
     opened.fixed().await;
     hours_pass(&opened.at, 24).await;
