@@ -3,7 +3,8 @@
 //! With `PRECEDENT_PAUSE=name=path` set, the process writes `path` when it comes to the named step
 //! and then waits to be killed. A release build has no such steps.
 
-/// Steps at which a process may be killed, in the order in which an analysis comes to them.
+/// Steps at which a process may be killed, in the order in which an analysis comes to them; then
+/// those of an alert.
 pub const STEPS: &[&str] = &[
     "committed",
     "acknowledged",
@@ -17,6 +18,8 @@ pub const STEPS: &[&str] = &[
     "checklist",
     "update",
     "finished",
+    "alerts",
+    "card",
 ];
 
 /// Waits for ever at the named step where a test asked for it.

@@ -17,6 +17,7 @@ use super::commands::{Answered, Refusal};
 use super::duty::{Duty, Posted, incident_of, reporter_name, scope_of};
 use super::joining::DOOR;
 use super::outcomes;
+use super::pause;
 use super::queue::JobError;
 use super::respond::aside;
 use super::running::ALERT;
@@ -258,6 +259,7 @@ async fn step(
     }
     write?;
     drop(door);
+    pause::at("alerts").await;
     if known.errands.is_empty() {
         return Ok(());
     }
@@ -606,6 +608,7 @@ async fn post_card(duty: &Duty, channel: u64, incident: Incident) -> Result<Inci
     let posted = duty
         .post_once(&incident, 0, Slot::Headline.word(), channel, &card)
         .await?;
+    pause::at("card").await;
     let first = duty
         .store
         .alerts_of(&incident.guild, incident.id(), false)

@@ -151,15 +151,15 @@ pub(super) async fn wait_until(what: &str, is_so: impl AsyncFn() -> bool) {
 }
 
 /// Waits until the process stands at its pause.
-async fn reached(path: &Path) {
+pub(super) async fn reached(path: &Path) {
     wait_until("the program to come to the step", async || path.exists()).await;
 }
 
-fn step_file(incident: &Incident) -> PathBuf {
+pub(super) fn step_file(incident: &Incident) -> PathBuf {
     incident.folder.path().join("paused")
 }
 
-async fn prepared(model: Option<ChatModel>) -> Incident {
+pub(super) async fn prepared(model: Option<ChatModel>) -> Incident {
     prepared_on(None, model).await
 }
 
@@ -590,6 +590,7 @@ impl Lock {
 fn every_named_step_has_its_kill() {
     let mut covered = KILLED_AT.to_vec();
     covered.push("progress");
+    covered.extend(super::watch::KILLED_AT);
     for step in pause::STEPS {
         assert!(covered.contains(step), "{step}");
     }

@@ -3,7 +3,7 @@
 
 use super::clock::minutes_pass;
 use super::opened::{analysis_answer, ends, has_button, model, until};
-use super::{Given, Incident, REFUND_REPORT, refund_job, tuning};
+use super::{Given, Incident, REFUND_REPORT, durable, refund_job, tuning};
 use precedent::config::Limits;
 use precedent::incident::{IncidentId, Outcome, Status};
 use precedent::store::Filter;
@@ -1051,4 +1051,48 @@ fn heartbeats(gateway: &standin::GatewayHandle) -> usize {
         .iter()
         .filter(|act| matches!(act, standin::gateway::ClientAct::Heartbeat))
         .count()
+}
+
+/// Steps at which the program is killed while it handles an alert.
+pub(super) const KILLED_AT: [&str; 2] = ["alerts", "card"];
+
+/// Killed while an alert is handled and started again: one card, one thread, one incident.
+async fn killed_at(step: &str) {
+    let at = durable::prepared(None).await;
+    let alerts = at.discord.channel(at.guild, "alerts");
+    at.discord.grant(at.guild, at.alice, MANAGE_GUILD);
+    let path = durable::step_file(&at);
+    let process = durable::Process::starts(&at, Some((step, &path)));
+    at.discord.gateway().connected().await;
+    at.discord.commands_registered(at.guild).await;
+    let watch = json!({"channel": alerts.to_string()});
+    let asked = at.discord.slash(at.alice, alerts, "watch alerts", watch);
+    asked.original().await;
+    let fires = fires("HighErrorRate", "payments-api", "critical");
+    at.discord
+        .webhook_post(alerts, "Alertmanager", "", &[fires]);
+    durable::reached(&path).await;
+    process.kill();
+    let process = durable::Process::starts(&at, None);
+    let card = at
+        .discord
+        .await_message(alerts, |post| has_button(post, "I'll lead"))
+        .await;
+    let thread = at.discord.await_thread(card.id).await;
+    assert!(process.end().await.success());
+    let posts = at.discord.posts(alerts);
+    let cards = posts.iter().filter(|post| has_button(post, "I'll lead"));
+    assert_eq!(cards.count(), 1, "{step}: {posts:#?}");
+    assert_eq!(at.discord.threads(alerts), [thread], "{step}");
+    at.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_with_an_alert_kept_it_goes_on() {
+    killed_at("alerts").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_with_a_card_posted_it_posts_no_second_one() {
+    killed_at("card").await;
 }
