@@ -746,6 +746,8 @@ fn exposes_data(report: &str) -> bool {
         Regex::new(concat!(
             r"data (?:leak|breach|exposure)|(?:personal|customer|user) data (?:was |were |is |are )?(?:visible|exposed|leaked|public)|",
             r"(?:sees?|saw|seeing|shown) (?:other|another|someone else'?s?) (?:users?|customers?|tenants?|accounts?|people)|",
+            r"\b(?:other|another|someone else|each other)(?:['’]s)?(?: (?:user|customer|client|guest|patient|tenant|member|people|person|account)s?['’]s?| (?:users|customers|clients|guests|patients|tenants|members)['’])? (?:[a-z]+[ -]){0,2}(?:data|details|addresses|e-?mails?|names|invoices?|orders?|bookings?|cards?|photos?|messages?|profiles?|records?)\b[^.;]{0,40}\b(?:shown|visible|seen|sent|exposed|leaked|readable|public)\b|",
+            r"\b(?:passwords?|card numbers?|e-?mail addresses|home addresses|phone numbers?|health records?|personal (?:data|details))\b[^.;]{0,30}\b(?:were|was|are|is|became) (?:\w+ )?(?:shown|visible|exposed|leaked|readable|public|sent to)|",
             r"数据泄露|数据泄漏|信息泄露|用户数据外泄|看到了?(?:其他|别的|别人)(?:用户|客户|的)"
         ))
         .ok()
@@ -756,6 +758,29 @@ fn exposes_data(report: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_tells_of_exposed_data() {
+        for told in [
+            "other customers' e-mail addresses were shown",
+            "guests see other guests' booking details: another user's orders are visible",
+            "card numbers were sent to the wrong shop",
+            "customers saw other customers' invoices",
+            "personal data is visible",
+            "用户看到了别人的订单",
+        ] {
+            assert!(exposes_data(&fold(told)) || exposes_data(told), "{told}");
+        }
+        for calm in [
+            "other customers were not affected",
+            "orders of other regions are sent late",
+            "no data lost",
+            "the order details page is slow",
+            "another user reports the same",
+        ] {
+            assert!(!exposes_data(calm), "{calm}");
+        }
+    }
 
     #[test]
     fn r19_causes_promises_and_blame() {

@@ -120,6 +120,27 @@ async fn three_people_who_report_one_outage_get_one_incident() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_report_joins_once_whatever_discord_answers_meanwhile() {
+    let opened = opened().await;
+    let bob = opened.member("bob");
+    let bobs = opened.reports(bob, json!({"report": BOBS})).await;
+    let offer = bobs.next_followup().await;
+    let away = standin::Failure::error(503, 0, "away");
+    opened
+        .at
+        .discord
+        .fail_times("POST", "/channels/*/messages", away, 3);
+    opened.press(bob, &offer, "Add my report there").await;
+    super::faults::settled(&opened.at).await;
+    opened.said("➕ bob reports the same:").await;
+    assert_eq!(opened.count("bob reports the same"), 1);
+    let thread = opened.stored().await.report.expect("a report").thread;
+    assert_eq!(thread.len(), 1, "{thread:?}");
+    opened.said("1 new message since the last analysis").await;
+    super::opened::ends(opened.at).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_report_stays_apart_at_once_or_afterwards() {
     let opened = opened().await;
     let (bob, carol) = (opened.member("bob"), opened.member("carol"));

@@ -503,6 +503,77 @@ async fn a_possible_exposure_suggests_a_private_thread_and_drafts_nothing_public
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_people_say_of_the_impact_goes_out_checked_too() {
+    let opened = grave().await;
+    let alice = opened.at.alice;
+    let update = opened.update(1).await;
+    // Blame, a service and an id of ours are no business of customers.
+    set_and_read(
+        &opened,
+        &update,
+        "what",
+        "Card payments fail. Ben's deploy of payments-api broke it, see INC-0012",
+    )
+    .await;
+    let public = opened.update(1).await;
+    for never in ["Ben", "payments-api", "INC-0012"] {
+        assert!(!public.content.contains(never), "{never} in {public}");
+    }
+    // Said of the impact, an exposure counts as one said in the report.
+    opened
+        .set(
+            alice,
+            json!({"data": "other customers' e-mail addresses were shown"}),
+        )
+        .await;
+    opened.press(alice, &public, "Refresh").await;
+    let public = opened
+        .shows(&update, "nothing public is drafted here")
+        .await;
+    assert!(!public.shows("We are working on it"), "{public}");
+    let headline = opened.headline().await;
+    assert!(headline.shows("🔒 Possible data exposure"), "{headline}");
+    opened.ends().await;
+}
+
+async fn set_and_read(opened: &Opened, update: &Post, field: &str, text: &str) {
+    opened.set(opened.at.alice, json!({field: text})).await;
+    opened.press(opened.at.alice, update, "Status page").await;
+    opened.shows(update, "Card payments fail").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fix_that_did_it_can_be_named_after_another_analysis_came() {
+    let opened = grave().await;
+    let alice = opened.at.alice;
+    let headline = opened.headline().await;
+    opened.press(alice, &headline, "Mitigated").await;
+    let asked = opened.said("Which fix did it?").await;
+    let checklist = opened.checklist(1).await;
+    opened.press(alice, &checklist, "Re-analyze").await;
+    opened.checklist(2).await;
+    let fix = "Stop the refund job and restart payments-api";
+    let chosen = opened
+        .at
+        .discord
+        .select(alice, &asked, "Which fix did it?", &[fix]);
+    chosen.response().await;
+    opened.at.idle().await;
+    opened
+        .said("What helped, says alice: Stop the refund job")
+        .await;
+    let store = opened.at.app.as_ref().expect("the bot runs").store();
+    let attempts = store.attempts(&opened.scope(), opened.id()).await;
+    let attempts = attempts.expect("attempts can be read");
+    assert_eq!(attempts.len(), 1, "{attempts:?}");
+    assert_eq!(
+        (attempts[0].fix.fix.as_str(), attempts[0].fix.outcome),
+        (fix, precedent::incident::Outcome::Mitigated)
+    );
+    opened.ends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_chinese_incident_is_owned_in_chinese() {
     let opened = Opened::with(
         Given {
