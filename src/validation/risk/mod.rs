@@ -23,8 +23,12 @@ use unicode_normalization::UnicodeNormalization;
 /// is longer counts as destructive.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// The risk of a step: of its command and of the commands in its words, else of its verbs.
+/// The risk of a step: of its command and of the commands in its words, else of its verbs. Words that
+/// would stand with a warning elsewhere (R18) make it destructive here too.
 pub fn of_step(step: &str, command: &str) -> Risk {
+    if is_destructive_text(step) {
+        return Risk::Destructive;
+    }
     let step = plain(step);
     let command = plain(command);
     let command = command.trim();
