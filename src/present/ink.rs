@@ -67,8 +67,9 @@ impl Ink {
     /// wherever: quotes, signatures and log lines are copied by a tap like commands (R18).
     pub fn code(&self, text: &str, room: usize) -> String {
         let out = self.fit(text, room, code_span);
-        // What is copied is what is shown: also where escaping made a command of it.
-        if destroys(text) || destroys(out.trim_matches('`')) {
+        // What is copied is what is shown: also where escaping made a command of it, and from one back
+        // tick of the text's own to the next.
+        if destroys(text) || out.split('`').any(destroys) || destroys(out.trim_matches('`')) {
             return self.text(text, room);
         }
         out
