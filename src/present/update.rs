@@ -193,8 +193,7 @@ impl Told<'_> {
         if let Some(cause) = &view.confirmed_cause {
             let state = say::cause_state(locale, true).to_owned();
             let cause = value(cause, self.audience, view, self.room);
-            let known = !cause.is_empty() && !is_destructive_text(&cause);
-            let said = if known {
+            let said = if !cause.is_empty() {
                 say::pair(locale, &state, &cause)
             } else {
                 state
@@ -431,8 +430,10 @@ impl Told<'_> {
             for owner in running.owners.iter().take(3) {
                 let step = self.analysis.next_steps.get(owner.step);
                 if let Some(step) = step.filter(|step| !step.needs_approver()) {
-                    let step = cut(&word(&step.step), self.room.min(120));
-                    parts.push(say::pair(locale, &word(&owner.by.name), &step));
+                    let step = value(&step.step, self.audience, self.view, self.room.min(120));
+                    if !step.is_empty() {
+                        parts.push(say::pair(locale, &word(&owner.by.name), &step));
+                    }
                 }
             }
             for attempt in running.trying().take(2) {
@@ -597,7 +598,10 @@ fn next_update(analysis: &Analysis, view: &View) -> Option<Timestamp> {
 
 fn value(text: &str, audience: Audience, view: &View, room: usize) -> String {
     let text = word(text);
-    if audience == Audience::StatusPage && tells_too_much(&text, view) {
+    // As it is read: what was let through behind a back tick may be a command without it (R18).
+    if is_destructive_text(&text)
+        || (audience == Audience::StatusPage && tells_too_much(&text, view))
+    {
         return String::new();
     }
     cut(&text, room)
