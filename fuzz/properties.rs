@@ -302,7 +302,10 @@ pub fn rendering(bytes: &[u8]) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     // A title or name is shown without its control characters: what it names then is its own.
     let own = format!("{report}\n{poison}\n{} {}", said[2], said[3]);
-    let visible: String = own.chars().filter(|c| !c.is_control()).collect();
+    let visible: String = own
+        .chars()
+        .filter(|c| !c.is_control() || *c == '\n')
+        .collect();
     let mut known = harm::named(&own);
     known.extend(harm::named(&visible));
     known.extend([10, 11, 107].map(|of| number(of).to_string()));
