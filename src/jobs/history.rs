@@ -13,7 +13,6 @@ use crate::memory::format;
 use crate::present::chronicle::{self, Part};
 use crate::response::postmortem::{self, LONGEST_DOCUMENT, NotRead, Origin};
 use crate::store::{Entry, Incident, PutOutcome, Store};
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -437,8 +437,8 @@ impl Told<'_> {
                 }
             }
             for attempt in running.trying().take(2) {
-                if !is_destructive_text(&word(&attempt.fix)) {
-                    let fix = cut(&word(&attempt.fix), self.room.min(120));
+                let fix = value(&attempt.fix, self.audience, self.view, self.room.min(120));
+                if !fix.is_empty() {
                     parts.push(say::tries_fix(locale, &word(&attempt.by), &fix));
                 }
             }
@@ -531,8 +531,8 @@ impl Told<'_> {
                 parts.push(say::lead_now(locale, &cut(&word(lead), 60)));
             }
             for (fix, outcome) in now.fixes.iter().filter(|fix| !was.fixes.contains(fix)) {
-                if !is_destructive_text(&word(fix)) {
-                    let fix = cut(&word(fix), self.room.min(100));
+                let fix = value(fix, self.audience, view, self.room.min(100));
+                if !fix.is_empty() {
                     let state = say::aside(locale, say::tried_as(locale, *outcome));
                     parts.push(format!("{fix}{state}"));
                 }
@@ -562,11 +562,9 @@ fn first_line(audience: Audience, view: &View, room: usize) -> Option<String> {
             .as_deref()
             .map(|service| cut(&word(service), room.min(60))),
     );
-    // An update is copied whole: a title that is a destructive command, as it would be read, is not
-    // in it (R18).
-    let title = word(&view.title);
-    if audience == Audience::Internal && !is_destructive_text(&title) {
-        parts.push(cut(&title, room.min(120)));
+    // An update is copied whole: a title that is a destructive command is not in it (R18).
+    if audience == Audience::Internal {
+        parts.push(value(&view.title, audience, view, room.min(120)));
     }
     parts.retain(|part| !part.is_empty());
     Some(parts.join(" · "))

@@ -177,9 +177,7 @@ fn of_fullness<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Cla
     if !is_used_up(cause) || negates_more_than_stock(cause) {
         return None;
     }
-    let thing = THINGS
-        .iter()
-        .find(|words| words.iter().any(|word| holds_word(cause, word)))?;
+    let thing = THINGS.iter().find(|words| holds_any_word(cause, words))?;
     let is_pool = thing.contains(&"pool");
     // What leaks fills up in the end: memory may have far to go, a pool has not.
     if !is_pool
@@ -195,7 +193,7 @@ fn of_fullness<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Cla
     let mut against = None;
     for clause in clauses {
         let folded = clause.folded.as_str();
-        if !thing.iter().any(|word| holds_word(folded, word))
+        if !holds_any_word(folded, thing)
             || (is_pool && OTHER_POOLS.iter().any(|other| folded.contains(other)))
         {
             continue;
@@ -215,7 +213,7 @@ fn of_fullness<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Cla
             // The report itself says that it is full, or plainly that it is not.
             None if is_used_up(folded) && !negates_more_than_stock(folded) => return None,
             None if is_used_up(folded) => against = against.or(Some(clause)),
-            None if WELL.iter().any(|word| holds_word(folded, word)) && !negates(folded) => {
+            None if holds_any_word(folded, WELL) && !negates(folded) => {
                 against = against.or(Some(clause))
             }
             None => {}
@@ -257,12 +255,14 @@ fn of_health<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
     });
     let (found, is_well) = (FAILS.as_ref()?.captures(cause)?, IS_WELL.as_ref()?);
     let thing = (1..=3).find_map(|at| found.get(at))?.as_str();
-    let mut said = clauses
-        .iter()
-        .filter(|clause| holds_word(&clause.folded, thing))
-        .peekable();
-    let first = said.peek().copied()?;
-    (!negates(cause) && said.all(|clause| is_well.is_match(clause.folded.trim()))).then_some(first)
+    if negates(cause) {
+        return None;
+    }
+    all_say(
+        clauses,
+        |folded| holds_word(folded, thing),
+        |folded| is_well.is_match(folded.trim()),
+    )
 }
 
 /// What a report plainly says not to be there. Only what is a trouble in itself: a missing
@@ -280,12 +280,14 @@ fn of_absence<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Clau
     });
     let (found, absent) = (TROUBLE.as_ref()?.captures(cause)?, ABSENT.as_ref()?);
     let thing = found.get(1)?.as_str();
-    let mut said = clauses
-        .iter()
-        .filter(|clause| clause.folded.contains(thing))
-        .peekable();
-    let first = said.peek().copied()?;
-    (!negates(cause) && said.all(|clause| absent.is_match(clause.folded.trim()))).then_some(first)
+    if negates(cause) {
+        return None;
+    }
+    all_say(
+        clauses,
+        |folded| folded.contains(thing),
+        |folded| absent.is_match(folded.trim()),
+    )
 }
 
 /// A cause that begins with a thing and says that it fails, while the report calls exactly this
@@ -311,13 +313,11 @@ fn of_a_thing_that_is_well<'a, 'r>(
     if one.len() < 3 {
         return None;
     }
-    let mut said = clauses
-        .iter()
-        .filter(|clause| holds_word(&clause.folded, one))
-        .peekable();
-    let first = said.peek().copied()?;
-    said.all(|clause| calls_well(clause.folded.trim(), one))
-        .then_some(first)
+    all_say(
+        clauses,
+        |folded| holds_word(folded, one),
+        |folded| calls_well(folded.trim(), one),
+    )
 }
 
 /// The clause is this thing and that it is well, and nothing else.
@@ -396,27 +396,21 @@ fn of_growth<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
     if !grows.is_match(cause) || negates(cause) {
         return None;
     }
-    let things = GROWING
-        .iter()
-        .find(|words| words.iter().any(|word| holds_word(cause, word)))?;
-    let about: Vec<&Clause<'r>> = clauses
-        .iter()
-        .filter(|clause| things.iter().any(|word| holds_word(&clause.folded, word)))
-        .collect();
+    let things = GROWING.iter().find(|words| holds_any_word(cause, words))?;
     let (as_ever, other) = (AS_EVER.as_ref()?, OTHER.as_ref()?);
-    let first = about.first().copied()?;
-    about
-        .iter()
-        .all(|clause| {
-            as_ever.is_match(&clause.folded)
-                && !other.is_match(&clause.folded)
-                && (negates(&clause.folded) || !grows.is_match(&clause.folded))
-                && !clause.folded.contains("abnormal")
+    all_say(
+        clauses,
+        |folded| holds_any_word(folded, things),
+        |folded| {
+            as_ever.is_match(folded)
+                && !other.is_match(folded)
+                && (negates(folded) || !grows.is_match(folded))
+                && !folded.contains("abnormal")
                 && !["not normal", "不正常", "not stable", "不稳定"]
                     .iter()
-                    .any(|word| clause.folded.contains(word))
-        })
-        .then_some(first)
+                    .any(|word| folded.contains(word))
+        },
+    )
 }
 
 /// A certificate, token or licence that is said to have expired, while the report calls it valid. A
@@ -442,19 +436,13 @@ fn of_expiry<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
     if !EXPIRED.as_ref()?.is_match(cause) || negates(cause) {
         return None;
     }
-    let things = LAPSING
-        .iter()
-        .find(|words| words.iter().any(|word| holds_word(cause, word)))?;
-    let about: Vec<&Clause<'r>> = clauses
-        .iter()
-        .filter(|clause| things.iter().any(|word| holds_word(&clause.folded, word)))
-        .collect();
+    let things = LAPSING.iter().find(|words| holds_any_word(cause, words))?;
     let valid = VALID.as_ref()?;
-    let first = about.first().copied()?;
-    about
-        .iter()
-        .all(|clause| valid.is_match(&clause.folded) && !clause.folded.contains("not valid"))
-        .then_some(first)
+    all_say(
+        clauses,
+        |folded| holds_any_word(folded, things),
+        |folded| valid.is_match(folded) && !folded.contains("not valid"),
+    )
 }
 
 /// A negation beside 不足, which says that there is too little.
@@ -513,29 +501,20 @@ fn of_change<'a, 'r>(cause: &str, clauses: &'a [Clause<'r>]) -> Option<&'a Claus
         .any(|word| text.contains(word))
     };
     let blames_config = is_config(cause) && !is_release(cause);
-    let about_change: Vec<&Clause<'r>> = clauses
-        .iter()
-        .filter(|clause| {
-            let said = name.replace_all(&clause.folded, " ");
+    // A release that the report does speak of is not contradicted by the absence of another.
+    all_say(
+        clauses,
+        |folded| {
+            let said = name.replace_all(folded, " ");
             change.is_match(&said)
                 && if blames_config {
                     is_config(&said) || !is_release(&said)
                 } else {
                     is_release(&said) || !is_config(&said)
                 }
-        })
-        .collect();
-    // A release that the report does speak of is not contradicted by the absence of another.
-    match about_change.as_slice() {
-        [first, ..]
-            if about_change
-                .iter()
-                .all(|clause| negates(&clause.folded) || clause.folded.contains("unchanged")) =>
-        {
-            Some(first)
-        }
-        _ => None,
-    }
+        },
+        |folded| negates(folded) || folded.contains("unchanged"),
+    )
 }
 
 fn share(folded: &str) -> Option<f64> {
@@ -557,6 +536,24 @@ fn share(folded: &str) -> Option<f64> {
     let first = all.next()?;
     // Two shares in one clause: which is the thing's is not certain.
     all.next().is_none().then_some(first)
+}
+
+/// The first clause that speaks of a thing, where each that does says so of it.
+fn all_say<'a, 'r>(
+    clauses: &'a [Clause<'r>],
+    speaks: impl Fn(&str) -> bool,
+    says: impl Fn(&str) -> bool,
+) -> Option<&'a Clause<'r>> {
+    let mut about = clauses
+        .iter()
+        .filter(|clause| speaks(&clause.folded))
+        .peekable();
+    let first = about.peek().copied()?;
+    about.all(|clause| says(&clause.folded)).then_some(first)
+}
+
+fn holds_any_word(folded: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| holds_word(folded, word))
 }
 
 fn holds_word(folded: &str, word: &str) -> bool {
