@@ -2,7 +2,7 @@
 //! click, recorded, reversible; it feeds memory while the incident runs (R28).
 
 use super::approval;
-use super::duty::{Duty, Posted, attempt_key, incident_of, scope_of};
+use super::duty::{Duty, Posted, attempt_key, incident_of, scope_of, word_of_cause};
 use super::queue::{Job, JobError};
 use super::work::{AskOutcome, Click, Reanalyze, TickSteps, Work, outcome_of};
 use crate::incident::{FixAttempt, IncidentId, Outcome, Standing, Status};
@@ -195,10 +195,7 @@ async fn judged(
         .store
         .history(&scope_of(incident), incident.id())
         .await?;
-    let stands = history.iter().rev().find(|event| {
-        event.what.starts_with("cause_")
-            && event.detail.get("cause").and_then(|of| of.as_str()) == Some(pressed.cause)
-    });
+    let stands = word_of_cause(&history, pressed.cause);
     let agrees = stands.is_some_and(|event| at_once(pressed.work, &event.by, event.at));
     Ok(match (action, stands.map(|event| event.what.as_str())) {
         (Action::CauseConfirmed(_), Some("cause_confirmed"))

@@ -10,7 +10,7 @@ use crate::incident::{IncidentId, Locale, Outcome, Registry, Right};
 use crate::present::say::{self, Trouble};
 use crate::present::{self, By, CauseState, FixState, Post, View};
 use crate::response::triage;
-use crate::store::{Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
+use crate::store::{Event, Incident, PostKey, Scope, Store, StoreError, StoredAnalysis};
 use crate::validation::analysis::Audience;
 use crate::validation::{self, Analysis};
 use jiff::Timestamp;
@@ -559,25 +559,17 @@ impl Duty {
             .hypotheses
             .iter()
             .map(|hypothesis| {
-                history
-                    .iter()
-                    .rev()
-                    .find(|event| {
-                        let cause = event.detail.get("cause").and_then(|cause| cause.as_str());
-                        event.what.starts_with("cause_")
-                            && cause.is_some_and(|cause| same(cause, &hypothesis.title))
-                    })
-                    .map_or(CauseState::Open, |event| {
-                        let by = By {
-                            name: event.by.clone(),
-                            at: event.at,
-                        };
-                        match event.what.as_str() {
-                            "cause_confirmed" => CauseState::Confirmed(by),
-                            "cause_rejected" => CauseState::NotIt(by),
-                            _ => CauseState::Open,
-                        }
-                    })
+                word_of_cause(&history, &hypothesis.title).map_or(CauseState::Open, |event| {
+                    let by = By {
+                        name: event.by.clone(),
+                        at: event.at,
+                    };
+                    match event.what.as_str() {
+                        "cause_confirmed" => CauseState::Confirmed(by),
+                        "cause_rejected" => CauseState::NotIt(by),
+                        _ => CauseState::Open,
+                    }
+                })
             })
             .collect();
         Ok(view)
@@ -903,6 +895,14 @@ pub fn scope_of(incident: &Incident) -> Scope {
 /// The key of an attempt that a card's buttons stand for.
 pub fn attempt_key(seq: u32, hypothesis: usize) -> String {
     format!("{seq}/{hypothesis}")
+}
+
+/// The last word that somebody said of a cause, whichever analysis put it in which words.
+pub fn word_of_cause<'h>(history: &'h [Event], cause: &str) -> Option<&'h Event> {
+    history.iter().rev().find(|event| {
+        let of = event.detail.get("cause").and_then(|of| of.as_str());
+        event.what.starts_with("cause_") && of.is_some_and(|of| same(of, cause))
+    })
 }
 
 /// How a reporter is stored: the id decides who may resolve, the name is shown.

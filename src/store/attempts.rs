@@ -240,14 +240,15 @@ impl Store {
         let mut tx = self.write(&scope.guild).await?;
         must_see(&mut tx, scope, id).await?;
         let mut past = load(&mut tx, &scope.guild, id).await?.past;
-        past.ruled_out.retain(|other| other != cause);
+        // A later analysis may put the same cause in other words.
+        past.ruled_out.retain(|other| !same(other, cause));
         match what {
             "cause_confirmed" => {
                 past.root_cause = cause.to_owned();
                 past.cause_confirmed = true;
             }
             _ => {
-                if past.root_cause == cause {
+                if same(&past.root_cause, cause) {
                     past.root_cause.clear();
                     past.cause_confirmed = false;
                 }

@@ -317,3 +317,36 @@ async fn r28_what_was_mitigated_and_never_resolved_is_asked_about_after_a_day() 
     );
     opened.ends().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r13_a_word_about_a_cause_is_taken_back_in_whichever_words_it_stands() {
+    let model = model(two_causes()).await;
+    model.on(Task::Analysis, Reply::json(&two_causes()));
+    model.on_fn(Task::Analysis, |_| {
+        let mut answer = two_causes();
+        answer["hypotheses"][0]["title"] = json!("Refund job keeps the connections open");
+        Reply::json(&answer)
+    });
+    let opened = Opened::with(
+        Given {
+            memory: &[refund_job(12, "2026-05-14", "held")],
+            model: Some(model),
+            ..Given::default()
+        },
+        json!({"report": REFUND_REPORT, "severity": "SEV2"}),
+    )
+    .await;
+    let alice = opened.at.alice;
+    let cards = opened.cards(1).await;
+    opened.press(alice, &cards, "1 Not it").await;
+    let checklist = opened.checklist(1).await;
+    opened.press(alice, &checklist, "Re-analyze").await;
+    let second = opened.cards(2).await;
+    assert_eq!(opened.stored().await.past.ruled_out.len(), 1);
+    let said = embed(&second, "keeps the connections open")["description"].to_string();
+    assert!(said.contains("alice"), "whose word it is: {said}");
+    opened.press(alice, &second, "2 Not it").await;
+    let taken_back = opened.stored().await.past.ruled_out;
+    assert!(taken_back.is_empty(), "{taken_back:?}");
+    opened.ends().await;
+}
