@@ -897,16 +897,14 @@ fn summary(input: &FallbackInput<'_>) -> String {
         .unwrap_or_default()
 }
 
+/// Why by rule; empty where nobody said who is affected: that is asked beside it, and may be answered
+/// while the analysis stands (R30).
 fn severity_reason(input: &FallbackInput<'_>) -> String {
-    match (
-        input.impact.map(str::trim).filter(|i| !i.is_empty()),
-        input.locale,
-    ) {
-        (Some(impact), Locale::En) => format!("By rule, from the report: {}", clipped(impact, 160)),
-        (Some(impact), Locale::Zh) => format!("按规则，依据报告：{}", clipped(impact, 160)),
-        (None, Locale::En) => "By rule; who is affected is not known yet".to_owned(),
-        (None, Locale::Zh) => "按规则；尚不清楚影响了谁".to_owned(),
-    }
+    let impact = input.impact.map(str::trim).filter(|i| !i.is_empty());
+    impact.map_or_else(String::new, |impact| match input.locale {
+        Locale::En => format!("By rule, from the report: {}", clipped(impact, 160)),
+        Locale::Zh => format!("按规则，依据报告：{}", clipped(impact, 160)),
+    })
 }
 
 fn update(input: &FallbackInput<'_>, class_checks: &[Check]) -> ProposedUpdate {

@@ -261,11 +261,12 @@ async fn r30_what_nobody_knows_is_asked_and_told_with_a_tap_each() {
     tells("Who is affected?", "guests who book abroad").await;
     let headline = opened.report.original().await;
     assert!(headline.shows("guests who book abroad"), "{headline}");
-    opened
+    let told = opened
         .at
         .discord
         .await_edit(&cards, |post| !post.shows("Nobody has said it"))
         .await;
+    assert!(!told.shows("not known"), "it is known now: {told}");
     let wrong = tells("Since when?", "a while").await;
     assert!(wrong.shows("02:51"), "says how a time is written: {wrong}");
     tells("Since when?", "20m ago").await;
